@@ -17,7 +17,7 @@ from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, check_timeout, error_response, json_response, warning
 from clustersim.apiserver.negotiation import check_acceptable, formed, wanted_of
 from clustersim.apiserver.noting import Noted
-from clustersim.apiserver.routes import Target, parse, unknown_path
+from clustersim.apiserver.routes import WATCH, Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import accounttokens, clientcertificates, doors, roles
@@ -276,7 +276,7 @@ def _of_container(view: ReadView, request: Request, target: Target, principal: P
             plan = containers.execute(view, request, target)
             return _opened(request, principal, lambda: plan)
         case _:
-            raise containers.refuse(request, target)
+            raise containers.refuse(view, target)
 
 
 def _opened(request: Request, principal: Principal, plan: Callable[[], WatchPlan | LogPlan | ExecPlan]) -> Watch:
@@ -294,10 +294,12 @@ def _verb(request: Request, target: Target) -> str:
     if target.simulated and target.subresource != "log" and request.method in ("GET", "POST"):
         # Who runs commands sees Secrets, and reads more than a GET: a websocket opens with one all the same.
         return "create"
+    if target.watched and request.method != "GET":
+        raise method_not_allowed()
     match request.method:
         case "GET":
-            if not target.name and request.flag("watch"):
-                return "watch"
+            if target.watched or (not target.name and request.flag(WATCH)):
+                return WATCH
             return "get" if target.name else "list"
         case "POST":
             return "create"

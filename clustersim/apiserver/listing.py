@@ -72,8 +72,9 @@ def list_objects(store: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 410 (a revision that is compacted), 422, 504 (one that is not there yet).
     """
-    page = page_of(store, request, target)
-    return _rendered(store, target.kind, page, list_head(page), wanted_of(request, target.kind))
+    page, want = page_of(store, request, target), wanted_of(request, target.kind)
+    want.check_shape(target.kind.api_version, target.kind.kind, listed=True)
+    return _rendered(store, target.kind, page, list_head(page), want)
 
 
 def list_head(page: Page) -> dict[str, Any]:

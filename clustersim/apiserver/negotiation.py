@@ -27,6 +27,13 @@ STREAMED: Final = "stream=watch"
 _STREAMS: Final = (f"{JSON};{STREAMED}", f"{PROTOBUF};{STREAMED}")
 _META: Final = "meta.k8s.io"
 _VERSIONS: Final = ("v1", "v1beta1")
+_METADATA: Final = "PartialObjectMetadata"
+_METADATA_LIST: Final = "PartialObjectMetadataList"
+
+_PACKAGES: Final = {"": "core", "events": "core"}
+"""What upstream's packages of internal types are called, by the group's first word where that is not their name."""
+
+_UNTYPED: Final = "unstructured.Unstructured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,22 @@ class Wanted:
     media: str = JSON
     version: str = "v1"
     """The version of `meta.k8s.io` in which tables and metadata are written."""
+    listed: bool = False
+    """Whether the metadata of a list is wanted, not of one object."""
+
+    def check_shape(self, api_version: str, kind: str, *, listed: bool) -> None:
+        """Refuse metadata of one object where a list is answered, and the other way round (asPartialObjectMetadata…).
+
+        Raises:
+            ApiError: 406.
+        """
+        if self.form != "metadata" or listed is self.listed:
+            return
+        is_list = "is a list" if listed else "is not a list"
+        group = api_version.rpartition("/")[0].partition(".")[0]
+        of = f"{_PACKAGES.get(group, group)}.{kind}" if protobuf.is_known(api_version, kind) else _UNTYPED
+        wished, shape = (_METADATA_LIST, of) if self.listed else (_METADATA, f"{of}List")
+        raise ApiError(406, "NotAcceptable", f"you requested {wished}, but the requested object {is_list} (*{shape})")
 
 
 class _Clause(NamedTuple):
@@ -82,7 +105,8 @@ def wanted(request: Request, *, tables: bool = True, binary: bool = True) -> Wan
         for media in filter(clause.takes, ACCEPTED):
             form = _form(clause, media, tables=tables)
             if form is not None and (binary or media != PROTOBUF or form != "objects"):
-                return Wanted(form, include, media, clause.parameters.get("v", "v1"))
+                listed = clause.parameters.get("as") == _METADATA_LIST
+                return Wanted(form, include, media, clause.parameters.get("v", "v1"), listed)
     raise _not_acceptable()
 
 

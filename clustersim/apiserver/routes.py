@@ -14,6 +14,9 @@ from scheduler_core.api.errors import ApiError, unknown_resource
 _REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
 _GROUPS: Final = frozenset({*(kind.group for kind in (*SERVED, *COMPUTED)), *_REVIEW_GROUPS})
 
+WATCH: Final = "watch"
+"""The verb, and what the old paths of watches begin with."""
+
 _COLLECTIONS: Final = {
     (kind.group, kind.version, subresource.collection): (kind, subresource.name)
     for kind in SERVED
@@ -30,6 +33,8 @@ class Target:
     namespace: str | None
     name: str
     subresource: str
+    watched: bool = False
+    """Whether the path is one of the old ones below `watch/`: they are watches whatever the query says."""
 
     @property
     def verbs(self) -> tuple[str, ...]:
@@ -80,6 +85,8 @@ def parse(path: str, kinds: Kinds = TABLE) -> Target:
     if len(rest) < 2:
         raise unknown_path(path)
     version, rest = rest[0], rest[1:]
+    watched = rest[0] == WATCH and len(rest) > 1
+    rest = rest[1:] if watched else rest
     namespace: str | None = None
     if rest[0] == HOMES and len(rest) > 2 and not (group == "" and _is_namespace_part(rest[2])):
         namespace, rest = rest[1], rest[2:]
@@ -97,7 +104,9 @@ def parse(path: str, kinds: Kinds = TABLE) -> Target:
     found = kind.subresource(subresource) if subresource else None
     if (subresource and found is None) or (len(rest) > 3 and not (found and found.below)):
         raise unknown_path(path, kinds)
-    return Target(kind, namespace, name, subresource)
+    if watched and (subresource or WATCH not in kind.verbs):
+        raise unknown_path(path, kinds)
+    return Target(kind, namespace, name, subresource, watched)
 
 
 def _is_namespace_part(part: str) -> bool:

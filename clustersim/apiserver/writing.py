@@ -168,6 +168,7 @@ def shown(
     """Return a document in the form that the client accepts; `data` is it as JSON."""
     binary = protobuf.is_known(document.get("apiVersion", ""), document.get("kind", ""))
     want = wanted(request, tables=bool(printed.columns), binary=binary)
+    want.check_shape(document.get("apiVersion", ""), document.get("kind", ""), listed=False)
     match want.form:
         case "table":
             metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}

@@ -79,7 +79,7 @@ def _spec(spec: Mapping[str, Any]) -> list[Cause]:
         where = f"spec.versions[{index}]"
         causes += _joined(f"{where}.name", version.get("name") or "")
         causes += _version(version, where)
-    causes += _versions(versions)
+    causes += _versions(spec.get("versions"))
     names = spec.get("names") or {}
     for key in ("plural", "singular", "kind", "listKind"):
         if not names.get(key):
@@ -95,9 +95,10 @@ def _joined(field: str, value: str) -> list[Cause]:
     return [fields.bad(field, value, ",".join(one.message.partition(": ")[2].partition(": ")[2] for one in wrong))]
 
 
-def _versions(versions: Sequence[Mapping[str, Any]]) -> list[Cause]:
+def _versions(listed: Sequence[Mapping[str, Any]] | None) -> list[Cause]:
+    versions = listed or ()
     names = [version.get("name") for version in versions]
-    shown = fields.written(list(versions))
+    shown = fields.written(listed)
     causes: list[Cause] = []
     if len(set(names)) != len(names):
         causes.append(fields.bad("spec.versions", shown, "must contain unique version names"))

@@ -6,9 +6,10 @@ Source: pkg/registry/batch/job/strategy.go, pkg/apis/batch, v1.34.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from controllers.kinds.batch import jobspec
+from controllers.kinds.batch import jobspec, jobstatus
 from controllers.kinds.columns import AGE, NAME, TEMPLATE
 from controllers.kinds.core.pod import warnings
 from controllers.kinds.masks import CONDITIONS
@@ -221,7 +222,7 @@ KIND: Final = Kind(
     "jobs",
     group="batch",
     categories=("all",),
-    subresources=(STATUS,),
+    subresources=(replace(STATUS, part_rules=jobstatus.rules),),
     replicas=parallelism_of,
     orphans=True,
     orphans_warning="child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to "

@@ -6,6 +6,7 @@ Source: pkg/apis/flowcontrol (defaults, validation), pkg/printers, v1.34.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
@@ -201,6 +202,21 @@ def _follow(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     return {**document, "status": {**(document.get("status") or {}), "conditions": [*others, fresh]}}
 
 
+def status_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
+    """Check the conditions of a status, those of a PriorityLevelConfiguration too: each has a type of its own."""
+    causes: list[Cause] = []
+    seen: set[str] = set()
+    for index, one in enumerate(at(document, "status", "conditions") or ()):
+        field, of = f"status.conditions[{index}].type", one.get("type") or ""
+        causes += [fields.duplicate(field, of)] if of in seen else []
+        seen.add(of)
+        causes += [] if of else [fields.required(field)]
+    return causes
+
+
+STATUS: Final = replace(STATUS_ONLY, part_rules=status_rules)
+"""The status of both kinds of this group."""
+
 _SPEC: Final = "flowcontrol_v1.FlowSchemaSpec"
 
 KIND: Final = Kind(
@@ -208,7 +224,7 @@ KIND: Final = Kind(
     "flowschemas",
     group=GROUP,
     namespaced=False,
-    subresources=(STATUS_ONLY,),
+    subresources=(STATUS,),
     rank=9,
     generation=True,
     whole_rules=True,

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
-from controllers.kinds.flowcontrol.flowschema import GROUP
+from controllers.kinds.flowcontrol.flowschema import GROUP, STATUS
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -106,7 +105,7 @@ KIND: Final = Kind(
     "prioritylevelconfigurations",
     group=GROUP,
     namespaced=False,
-    subresources=(STATUS_ONLY,),
+    subresources=(STATUS,),
     rank=8,
     generation=True,
     whole_rules=True,
