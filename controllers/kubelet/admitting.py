@@ -1,20 +1,24 @@
 """Whether a kubelet takes a pod: what it refuses, with upstream's reasons.
 
 Source: pkg/kubelet/lifecycle (predicate.go) and pkg/kubelet/sysctl (allowlist.go), v1.34. What a
-scheduler placed is not judged again for its ports.
+scheduler placed is not judged again for its ports; its amounts are, since two schedulers may have given one place away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from controllers.kinds.core.pod.defaults import quality_of_service
 from controllers.kubelet.pressure import CRITICAL
 from scheduler_core.api.node import Taint
 from scheduler_core.api.pod import Toleration
+from scheduler_core.api.requests import Amounts
 from scheduler_core.api.taints import tolerated
 from scheduler_core.plugins.node_ports import conflicts
+
+_FIRST: Final = ("cpu", "memory", "ephemeral-storage")
+"""What a node has too little of is told in this order, other resources after these."""
 
 
 class Refusal(NamedTuple):
@@ -47,12 +51,42 @@ def refusal(pod: Mapping[str, Any], taken: Iterable[Mapping[str, Any]], sysctls:
     return None
 
 
+def refusal_of_amounts(asked: Amounts, taken: Iterable[Amounts], allocatable: Mapping[str, int]) -> Refusal | None:
+    """Return why a node has no room for what a pod asks for; None where it has, the first lack where there are several.
+
+    Args:
+        asked: resource → millicores or whole units.
+        taken: the same of each pod that the node has taken and that is not over.
+        allocatable: what the node gives, `pods` among it; of what it does not name it refuses nothing.
+    """
+    others = list(taken)
+    wanted = {"pods": 1} | {name: asked[name] for name in sorted(asked, key=_rank) if asked[name]}
+    for name, amount in wanted.items():
+        if name not in allocatable:
+            continue
+        used = len(others) if name == "pods" else sum(one.get(name, 0) for one in others)
+        if amount > allocatable[name] - used:
+            lack = f"{name}, requested: {amount}, used: {used}, capacity: {allocatable[name]}"
+            return Refusal(f"OutOf{name}", f"Node didn't have enough resource: {lack}")
+    return None
+
+
+def _rank(resource: str) -> tuple[int, str]:
+    """Order resources as a node looks at them."""
+    return _FIRST.index(resource) if resource in _FIRST else len(_FIRST), resource
+
+
+def is_critical(pod: Mapping[str, Any]) -> bool:
+    """Return whether a node takes a pod whatever it lacks."""
+    return int(pod["spec"].get("priority") or 0) >= CRITICAL
+
+
 def refusal_under_pressure(pod: Mapping[str, Any], conditions: Sequence[str]) -> Refusal | None:
     """Return why a node does not take a pod that tells of these pressures; None where it does.
 
     Critical pods are taken; under pressure of memory alone those too that ask for something, or tolerate it.
     """
-    if not conditions or int(pod["spec"].get("priority") or 0) >= CRITICAL:
+    if not conditions or is_critical(pod):
         return None
     if list(conditions) == ["MemoryPressure"]:
         taint = Taint(key="node.kubernetes.io/memory-pressure", effect="NoSchedule")

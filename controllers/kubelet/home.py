@@ -89,6 +89,12 @@ class Home(Protocol):
     def refused(self, pod: Document) -> Refusal | None:
         """Return why the node takes no such pods now; None: it takes them."""
 
+    def overfull(self, pod: Document) -> Refusal | None:
+        """Return why the pods that the node has taken leave no room for the pod; None: they do."""
+
+    def taken_in(self, uid: str) -> None:
+        """The node has taken the pod, which its status does not tell yet."""
+
     def resized(self, uid: str) -> Mapping[str, Document]:
         """Return container → its resources before a change that is not in force yet."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controllers.kinds.metrics.usage import over_limit
 from controllers.kubelet import says
-from controllers.kubelet.admitting import Refusal, asks_for_host_ports, refusal
+from controllers.kubelet.admitting import Refusal, asks_for_host_ports, is_critical, refusal
 from controllers.kubelet.containers import Container, Containers, merged_conditions
 from controllers.kubelet.home import Home, Late, Remove, Sleep, Steps, Write
 from controllers.kubelet.images import CHECK_MS, normalised, seconds_text, size_bytes
@@ -178,6 +178,8 @@ class Life:
         if (self.pod.get("status") or {}).get("startTime"):
             return None
         closed = self.home.refused(self.pod)
+        if closed is None and not is_critical(self.pod):
+            closed = self.home.overfull(self.pod)
         if closed is not None:
             return closed
         # What a scheduler placed stays where it was put: what an old scheduler overlooks is to be seen.

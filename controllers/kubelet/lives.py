@@ -17,6 +17,7 @@ from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
 from controllers.kit.recorder import Recorder
 from controllers.kubelet.admitting import Refusal
+from controllers.kubelet.asking import Asking
 from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
 from controllers.kubelet.life import FINAL, Life, revision_of
 from controllers.kubelet.machine import Machine
@@ -100,6 +101,9 @@ class Lives:
         """Uid of a pod → container → its resources before a change that is not in force yet."""
         self._retries: dict[str, int] = {}
         """Uid of a pod whose resize waits for room → when its node is looked at again."""
+        self._taken_in: set[str] = set()
+        """Uids of pods that their nodes have taken; of others startTime tells."""
+        self._asking = Asking()
         self._stages_changed = False
         self.stages: Stages = STAGES
         self.scripts = Scripts(informers)
@@ -139,6 +143,8 @@ class Lives:
             uid = pod["metadata"]["uid"]
             for known in (self._living, self._wanted, self._asked, self._going, self._resized, self._retries):
                 known.pop(uid, None)
+            self._taken_in.discard(uid)
+            self._asking.forget(uid)
             self.scripts.forget(uid)
             machine = self._machines.get(node)
             if machine is not None:
@@ -277,8 +283,22 @@ class Lives:
         return [
             one
             for one in self._pods.indexed("node", pod["spec"]["nodeName"])
-            if one["metadata"]["uid"] != pod["metadata"]["uid"] and _is_taken(one)
+            if one["metadata"]["uid"] != pod["metadata"]["uid"] and self._is_taken(one)
         ]
+
+    def overfull(self, pod: Document) -> Refusal | None:
+        """Return why the pods that a pod's node has taken leave no room for it; None: they do."""
+        node = self._nodes.get("", pod["spec"]["nodeName"])
+        return None if node is None else self._asking.refusal(pod, self.taken(pod), node)
+
+    def taken_in(self, uid: str) -> None:
+        """A pod's node has taken it, which its status does not tell yet."""
+        self._taken_in.add(uid)
+
+    def _is_taken(self, pod: Mapping[str, Any]) -> bool:
+        status = pod.get("status") or {}
+        begun = bool(status.get("startTime")) or pod["metadata"]["uid"] in self._taken_in
+        return begun and status.get("phase") not in FINAL
 
     def not_mounted(self, pod: Document) -> str:
         """Return why a pod's volumes are not there."""
@@ -392,11 +412,6 @@ def _matters(pod: Mapping[str, Any]) -> Any:
         pod["spec"],
         pod.get("status"),
     )
-
-
-def _is_taken(pod: Mapping[str, Any]) -> bool:
-    status = pod.get("status") or {}
-    return bool(status.get("startTime")) and status.get("phase") not in FINAL
 
 
 def _by_uid(pod: Mapping[str, Any]) -> list[str]:

@@ -46,6 +46,7 @@ def _is_refused(life: Life) -> Generator[Sleep | Write | Remove, None, bool]:
         yield from life.wait(life.home.stages.waits.admit, "pod-admitted")
     refused = life.refused()
     if refused is None:
+        life.home.taken_in(life.uid)
         return False
     life.say(says.REFUSED._replace(reason=refused.reason), why=refused.message)
     yield Write(life.status("Failed", refused.reason, f"Pod was rejected: {refused.message}"))
