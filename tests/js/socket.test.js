@@ -120,3 +120,42 @@ test("when the place was compacted the page subscribes again on the same line", 
   socket.resubscribe();
   assert.deepEqual(latest().sent, [{ type: "subscribe" }, { type: "subscribe" }]);
 });
+
+test("a server that is silent to the farewell too is lost at once, and what it says late is not heard", () => {
+  latest().hear({ type: "hello" });
+  const silent = latest();
+  silent.close = () => {};
+  mock.timers.tick(35_000);
+  assert.equal(heard.statuses.at(-1), "offline");
+  mock.timers.tick(400);
+  assert.equal(BrowserSocket.opened.length, 2);
+  silent.hear({ type: "list" });
+  silent.drop(1006);
+  assert.deepEqual(heard.frames.map(({ type }) => type), ["hello"]);
+  mock.timers.tick(30_000);
+  assert.equal(BrowserSocket.opened.length, 2, "one line at a time");
+});
+
+test("who has been told that there is no connection hears of one only when there is", () => {
+  latest().hear({ type: "hello" });
+  latest().drop(1006);
+  mock.timers.tick(400);
+  latest().drop(1006);
+  mock.timers.tick(800);
+  assert.deepEqual(heard.statuses.slice(2), ["offline", "offline"]);
+  latest().hear({ type: "hello" });
+  assert.equal(heard.statuses.at(-1), "live");
+});
+
+test("when the network is back it is tried at once", () => {
+  latest().hear({ type: "hello" });
+  for (const wait of [400, 800, 1600, 3200]) {
+    latest().drop(1006);
+    mock.timers.tick(wait);
+  }
+  latest().drop(1006);
+  const before = BrowserSocket.opened.length;
+  window.dispatchEvent(new Event("online"));
+  mock.timers.tick(400);
+  assert.equal(BrowserSocket.opened.length, before + 1);
+});

@@ -48,7 +48,22 @@ export function openSocket(code, handlers) {
   const follow = () => send({ type: "follow", ...follows });
   const heard = () => {
     clearTimeout(silenceTimer);
-    silenceTimer = window.setTimeout(() => socket?.close(), SILENCE_MAX_MS);
+    silenceTimer = window.setTimeout(drop, SILENCE_MAX_MS);
+  };
+  // Whoever is silent answers no farewell either: a closing handshake would be waited for a minute longer.
+  const drop = () => {
+    const former = socket;
+    socket = null;
+    former?.close();
+    lost();
+  };
+  const lost = () => {
+    clearTimeout(silenceTimer);
+    handlers.onStatus("offline");
+    tries += 1;
+    const wait = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (tries - 1));
+    // Jitter: thirty browsers that lost the same server must not come back in the same instant.
+    retryTimer = window.setTimeout(connect, wait * (0.5 + Math.random() / 2));
   };
   const receive = (/** @type {MessageEvent} */ event) => {
     heard();
@@ -68,30 +83,30 @@ export function openSocket(code, handlers) {
   };
   const connect = () => {
     clearTimeout(retryTimer);
-    handlers.onStatus("connecting");
-    socket = new WebSocket(address);
+    // Who has been told that there is no connection is told nothing else until there is one.
+    if (!tries) handlers.onStatus("connecting");
+    const mine = new WebSocket(address);
+    socket = mine;
     heard();
-    socket.addEventListener("message", receive);
-    socket.addEventListener("close", (event) => {
-      clearTimeout(silenceTimer);
-      if (closed) return;
-      if (event.code === CLOSED_UNAUTHORIZED || event.code === CLOSED_NO_SESSION || event.code === 4403) {
+    mine.addEventListener("message", (event) => {
+      if (socket === mine) receive(event);
+    });
+    mine.addEventListener("close", ({ code: why }) => {
+      if (closed || socket !== mine) return;
+      if (why === CLOSED_UNAUTHORIZED || why === CLOSED_NO_SESSION || why === 4403) {
         closed = true;
-        handlers.onRefused(event.code);
+        clearTimeout(silenceTimer);
+        handlers.onRefused(why);
         return;
       }
-      handlers.onStatus("offline");
-      tries += 1;
-      const wait = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (tries - 1));
-      // Jitter: thirty browsers that lost the same server must not come back in the same instant.
-      retryTimer = window.setTimeout(connect, wait * (0.5 + Math.random() / 2));
+      lost();
     });
   };
   const onOnline = () => {
-    if (!closed && socket?.readyState !== WebSocket.OPEN) {
-      socket?.close();
-      tries = 0;
-    }
+    if (closed || socket?.readyState === WebSocket.OPEN) return;
+    clearTimeout(retryTimer);
+    tries = 0;
+    drop();
   };
   window.addEventListener("online", onOnline);
   connect();
