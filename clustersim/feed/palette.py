@@ -42,7 +42,7 @@ _logger = logging.getLogger(__name__)
 
 
 def owner_of(pod: Mapping[str, Any]) -> str:
-    """Return the name of the group that a pod is drawn with; `lib/groups.js` says the same (tests/golden/groups.json).
+    """Return the name of the group that a pod is drawn with; `lib/hues.js` says the same (tests/golden/groups.json).
 
     Its controller; the Deployment above, where the controller is a ReplicaSet named after the pod template's hash.
     Pods that nobody owns share the first part of their name, so that ten clicks on the palette are one hue.

@@ -4,7 +4,7 @@
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene, Segment } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
-/** @import { Group } from "./groups.js" */
+/** @import { Group } from "../state/groups.js" */
 /** @import { Glyph } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";

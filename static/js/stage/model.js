@@ -7,13 +7,13 @@
 /** @import { Trouble } from "../state/eviction.js" */
 /** @import { Rollout } from "../state/rollouts.js" */
 /** @import { Difference, Mark } from "./difference.js" */
-/** @import { Group } from "./groups.js" */
+/** @import { Group } from "../state/groups.js" */
 import { isOld, rolloutsOf, templatesMaker } from "../state/rollouts.js";
 import {
   cycleUnderWay, isTerminal, leader, objectAt, objectsOf, podRequests, podState, queueOfLeader, remembered,
 } from "../state/selectors.js";
 import { fullKey, saidKey, saidName } from "../state/people.js";
-import { groupOf, sortedGroups } from "./groups.js";
+import { groupOf, sortedGroups } from "../state/groups.js";
 import { unseenPods } from "./lanes-model.js";
 import { nodeModels, redraw, zonesOf } from "./node-model.js";
 

@@ -1,11 +1,10 @@
 /** What pods are coloured by: owners, priorities or people, each with the hue of the number that the server gave. Pure. */
 
 /** @import { PodSlim, Ui, View } from "../lib/types.d.ts" */
-/** @import { Glyph } from "./model.js" */
 import { initials } from "../lib/faces.js";
 import { ownerGroup, ownerLook } from "../lib/hues.js";
-import { whose } from "../state/people.js";
-import { authorOf, compareNames } from "../state/selectors.js";
+import { whose } from "./people.js";
+import { authorOf, compareNames } from "./selectors.js";
 
 /**
  * @typedef {{key: string, label: string, kind: string, number: number, hue: number, ring: boolean}} Group one entry of
@@ -16,10 +15,10 @@ import { authorOf, compareNames } from "../state/selectors.js";
  * @param {View} view
  * @param {PodSlim} pod
  * @param {Ui["colourBy"]} colourBy
- * @param {Map<string, Group>} groups grows
+ * @param {Map<string, Group>} [groups] grows
  * @returns {Group}
  */
-export function groupOf(view, pod, colourBy, groups) {
+export function groupOf(view, pod, colourBy, groups = new Map()) {
   const told = colourKey(view, pod, colourBy);
   let group = groups.get(told.key);
   if (!group) {
@@ -60,7 +59,7 @@ const NOBODY = 4;
 /**
  * The groups that have a pod now, in the order of their numbers; one whose name another one has too says its kind.
  * @param {ReadonlyMap<string, Group>} groups
- * @param {ReadonlyMap<string, Glyph>} pods
+ * @param {ReadonlyMap<string, {group: string}>} pods drawn, each in the group of this key
  */
 export function sortedGroups(groups, pods) {
   const keys = new Set();

@@ -8,6 +8,7 @@ import { append, element, icon, setAttribute, setText, syncList } from "../../do
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
 import { number, text } from "../../lib/text.js";
 import { sealedPod } from "../../state/classroom.js";
+import { groupOf } from "../../state/groups.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { sayLine } from "../poll/outcome.js";
 import { stepOf, whereOf } from "./model.js";
@@ -128,9 +129,10 @@ function waitCard() {
 function podCard() {
   const name = element("b");
   const hand = element("small");
+  const glyph = element("span", { class: "lesson-pod-glyph", "aria-hidden": "true" });
   const facts = element("dl");
   const root = element("div", { class: "lesson-pod" }, [
-    element("div", { class: "lesson-pod-head" }, [element("span", { class: "lesson-pod-glyph", "aria-hidden": "true" }), element("span", {}, [name, hand])]), facts,
+    element("div", { class: "lesson-pod-head" }, [glyph, element("span", {}, [name, hand])]), facts,
   ]);
   let drawn = "";
   return {
@@ -147,6 +149,8 @@ function podCard() {
       const inHand = view.clock?.held?.pod === key;
       setText(name, pod.metadata.name);
       setText(hand, inHand ? text(ui.lang, "lesson.in_hand", { replica: view.clock?.held?.replica ?? "" }) : "");
+      // As it is drawn on the stage.
+      glyph.style.setProperty("--hue", `var(--owner-${groupOf(view, pod, ui.colourBy).hue + 1})`);
       const look = `${pod.metadata.uid} ${pod.metadata.resourceVersion} ${ui.lang}`;
       if (look === drawn) return;
       drawn = look;

@@ -8,7 +8,7 @@ import { ring, setRing } from "../../dom/h.js";
 import { number, text } from "../../lib/text.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
-import { factsBar, factsLine, freeLines } from "./facts.js";
+import { factsBar, factsLine, freeLines, partsOf } from "./facts.js";
 import { ballotOf } from "./model.js";
 import { Speaker } from "./spoken.js";
 
@@ -177,11 +177,12 @@ function tellOption(row, option, ballot, view, ui) {
     box.replaceChildren(...told);
   }
   const facts = /** @type {HTMLElement} */ (row.querySelector(".vote-facts"));
-  const said = JSON.stringify([option.facts, ui.lang]);
+  const parts = partsOf(option.id, option.facts, view, ui.colourBy);
+  const said = JSON.stringify([option.facts, parts, ui.lang]);
   if (facts.dataset["told"] === said) return;
   facts.dataset["told"] = said;
   facts.replaceChildren();
-  append(facts, [factsBar(option.id, option.facts, view), ...freeLines(option.facts, ui.lang).map((free) => element("small", {}, free))]);
+  append(facts, [factsBar(parts), ...freeLines(option.facts, ui.lang).map((free) => element("small", {}, free))]);
   facts.hidden = facts.childElementCount === 0;
 }
 

@@ -1,11 +1,11 @@
 /** What the snapshot says of an option, in a line and a bar: never a verdict. */
 
 /** @import { PollFacts } from "../../lib/class.d.ts" */
-/** @import { Lang, View } from "../../lib/types.d.ts" */
+/** @import { Lang, Ui, View } from "../../lib/types.d.ts" */
 import { element } from "../../dom/dom.js";
-import { ownerGroup, ownerLook } from "../../lib/hues.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
 import { number, text } from "../../lib/text.js";
+import { groupOf } from "../../state/groups.js";
 import { nodes, podRequests } from "../../state/selectors.js";
 
 /** Pods whose priorities are told one by one. */
@@ -49,22 +49,26 @@ export function freeLines(facts, lang) {
 }
 
 /**
- * A node of few pods as a bar, as the cluster has it: width = CPU requested.
+ * A node's pods, as the cluster has them: each one's part of its CPU, and its hue on the stage.
  * @param {string} id of the option
  * @param {PollFacts | undefined} facts
  * @param {View} view
+ * @param {Ui["colourBy"]} colourBy
+ * @returns {{share: number, hue: number}[] | null}
  */
-export function factsBar(id, facts, view) {
+export function partsOf(id, facts, view, colourBy) {
   const whole = facts?.allocatable?.["cpu"];
   const node = whole ? nodes(view).find(({ name }) => name === id) : undefined;
   if (!whole || !node) return null;
-  const bar = element("span", { class: "vote-bar", "aria-hidden": "true" });
-  for (const pod of node.pods) {
-    const { hue } = ownerLook(pod.hues?.owner, ownerGroup(pod).key);
+  return node.pods.map((pod) => ({ share: podRequests(pod).cpuMilli / whole, hue: groupOf(view, pod, colourBy).hue }));
+}
+
+/** The same as a bar. @param {ReturnType<typeof partsOf>} parts */
+export function factsBar(parts) {
+  return parts && element("span", { class: "vote-bar", "aria-hidden": "true" }, parts.map(({ share, hue }) => {
     const part = element("i");
-    part.style.width = `${(100 * podRequests(pod).cpuMilli) / whole}%`;
+    part.style.width = `${100 * share}%`;
     part.style.background = `var(--owner-${hue + 1})`;
-    bar.append(part);
-  }
-  return bar;
+    return part;
+  }));
 }

@@ -11,7 +11,7 @@ import { number, text } from "../../lib/text.js";
 import { pluginHues } from "../../state/selectors.js";
 import { podLine } from "./ballot.js";
 import { countsOf } from "./counts.js";
-import { factsBar, factsLine, freeLines } from "./facts.js";
+import { factsBar, factsLine, freeLines, partsOf } from "./facts.js";
 import { ballotOf } from "./model.js";
 import { barList, sayLine, tellWhy } from "./outcome.js";
 import { answerTitle, classLine } from "./told.js";
@@ -71,12 +71,13 @@ function askedPart() {
         (row, { id, label, facts }) => {
           setText(/** @type {Element} */ (row.children[0]), label);
           setText(/** @type {Element} */ (row.children[1]), factsLine(facts, ui.lang));
-          const drawn = JSON.stringify([facts, ui.lang]);
+          const parts = partsOf(id, facts, view, ui.colourBy);
+          const drawn = JSON.stringify([facts, parts, ui.lang]);
           if (row.dataset["told"] === drawn) return;
           row.dataset["told"] = drawn;
           const box = /** @type {Element} */ (row.children[2]);
           box.replaceChildren();
-          append(box, [factsBar(id, facts, view), element("small", {}, freeLines(facts, ui.lang).join(" · "))]);
+          append(box, [factsBar(parts), element("small", {}, freeLines(facts, ui.lang).join(" · "))]);
         });
       const open = ballot.state === "open";
       setText(chip, sayLine(ui, ballot.chip));
