@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cpuMilli, formatCpu, formatMemory, memoryBytes, parseQuantity } from "../../static/js/lib/quantity.js";
+import { cpuMilli, formatCpu, formatMemory, formatRequests, memoryBytes, parseQuantity } from "../../static/js/lib/quantity.js";
 import { fieldOfPath, itemOf, ITEMS } from "../../static/js/lib/items.js";
 import { codeCharacters, formatCode } from "../../static/js/lib/code.js";
 import { rateOfSlider, sliderOfRate } from "../../static/js/lib/rate.js";
@@ -39,6 +39,13 @@ test("quantities are read as the API server reads them", () => {
   assert.equal(formatCpu(250), "250m");
   assert.equal(formatCpu(2850), "2.85");
   assert.equal(formatMemory(3.4 * 2 ** 30), "3.4 Gi");
+});
+
+test("of what a pod does not ask for nothing is said", () => {
+  assert.equal(formatRequests(500, 2 ** 29), "500m · 512 Mi");
+  assert.equal(formatRequests(3000, 0), "3 CPU");
+  assert.equal(formatRequests(0, 2 ** 30), "1 Gi");
+  assert.equal(formatRequests(0, 0), "");
 });
 
 test("a pod asks for its containers, or its largest init container, with sidecars and overhead", () => {

@@ -66,6 +66,16 @@ export function formatMemory(bytes) {
 }
 
 /**
+ * What a pod asks for, in short: "500m · 512 Mi"; of what it does not ask for it says nothing, and then what the rest is of.
+ * @param {number} cpuMilli
+ * @param {number} memoryBytes
+ */
+export function formatRequests(cpuMilli, memoryBytes) {
+  if (!memoryBytes) return cpuMilli ? `${formatCpu(cpuMilli)} CPU` : "";
+  return cpuMilli ? `${formatCpu(cpuMilli)} · ${formatMemory(memoryBytes)}` : formatMemory(memoryBytes);
+}
+
+/**
  * Gibibytes with at most one decimal, for "3.4/8" on a bar whose header says Gi.
  * @param {number} bytes
  */

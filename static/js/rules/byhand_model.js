@@ -1,7 +1,7 @@
 /** A round by hand: whose pods wait, what room nodes have, and the round beside engine and optimum. Pure. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
-import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { formatCpu, formatMemory, formatRequests } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 
 /** @typedef {{key: string, uid: string, name: string, priority: number, cpu: number, memory: number, queue: string, node: string | null}} HandPod */
@@ -19,7 +19,7 @@ export function waiting(round, slug) {
 }
 
 /** @param {HandPod} pod */
-export const sizeText = (pod) => `${formatCpu(pod.cpu)} · ${formatMemory(pod.memory)}`;
+export const sizeText = (pod) => formatRequests(pod.cpu, pod.memory);
 
 /**
  * A node as a target: what is used, and what would be with the pod in hand.

@@ -6,7 +6,7 @@
 /** @import { TileState } from "./tile-parts.js" */
 import { endReason } from "../state/eviction.js";
 import { usedShare } from "../state/usage.js";
-import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { formatMemory, formatRequests } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { differenceWords, laterShare } from "./difference.js";
@@ -202,8 +202,7 @@ function requestsOf(pen, glyph) {
   }
   if (glyph.state !== "running") return text(pen.lang, `state.${glyph.state}`);
   if (glyph.old) return text(pen.lang, "pod.old");
-  if (glyph.cpuMilli === 0 && glyph.memoryBytes === 0) return text(pen.lang, "stage.noRequests");
-  return `${formatCpu(glyph.cpuMilli)} · ${formatMemory(glyph.memoryBytes)}`;
+  return formatRequests(glyph.cpuMilli, glyph.memoryBytes) || text(pen.lang, "stage.noRequests");
 }
 
 /**
