@@ -34,12 +34,15 @@ def identity_of(component: str, number: int) -> str:
     return f"{component}-{number}"
 
 
-def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | None = None) -> list[Document]:
+def initial_objects(
+    *, replicas: int = 1, pace: int = 0, paused: bool = False, scheduler: Document | None = None
+) -> list[Document]:
     """Return the documents to create, in order.
 
     Args:
         replicas: of the scheduler and of the controller manager, each.
         pace: simulated milliseconds that a scheduling cycle spends at each extension point.
+        paused: whether time stands.
         scheduler: spec of the scheduler's configuration (`schedulerconfigs.clustersim.io`); None: today's, as it comes.
     """
     documents: list[Document] = [
@@ -61,7 +64,7 @@ def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | N
             }
         )
     documents += api_server()
-    documents.append(_command("Clock", "clock", {"paused": False, "rate": 1.0, "pace": pace}))
+    documents.append(_command("Clock", "clock", {"paused": paused, "rate": 1.0, "pace": pace}))
     for component in (SCHEDULER, CONTROLLER_MANAGER):
         for number in range(replicas):
             documents.append(_command("Replica", identity_of(component, number), {"component": component}))

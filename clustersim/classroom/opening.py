@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -117,6 +117,27 @@ def open_lesson(
     return opened
 
 
+def open_cluster(
+    title: str,
+    documents: Sequence[Document],
+    scheduler: Document,
+    seed: int,
+    teacher_name: str,
+    *,
+    prepare: Callable[[SqlStore], None] = lambda made: None,
+) -> Opened:
+    """Make a session that these objects are in, under a scheduler that is told to be so; its time stands.
+
+    `prepare` writes what else is to be so before anybody runs it.
+
+    Raises:
+        ApiError: 503 too many sessions are awake; what an object is refused for. Nothing is made then.
+    """
+    check_room()
+    plan = Template("empty", title, documents=tuple(documents), scheduler=scheduler, paused=True)
+    return _open(title, plan.name, plan, seed, teacher_name, prepare)
+
+
 def fork_session(
     forker: Principal, store: SqlStore, revision: int, *, prepare: Callable[[SqlStore], None] = lambda made: None
 ) -> Opened:
@@ -199,10 +220,18 @@ def check_room() -> None:
         raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)
 
 
-def _open(title: str, template: str, plan: Template, seed: int | None, teacher_name: str) -> Opened:
+def _open(
+    title: str,
+    template: str,
+    plan: Template,
+    seed: int | None,
+    teacher_name: str,
+    prepare: Callable[[SqlStore], None] = lambda made: None,
+) -> Opened:
     with transaction.atomic():
         session = sessions.create(title, template, seed)
         fill(session.id, plan)
+        prepare(open_store(session.id))
         teacher = people.seat(session, teacher_name, TEACHER)
         token, secret = people.new_token(teacher), people.new_link(teacher)
     wake_owners(session.id)
@@ -211,7 +240,10 @@ def _open(title: str, template: str, plan: Template, seed: int | None, teacher_n
 
 def fill(session_id: int, template: Template) -> None:
     """Write what every session begins with and what the template adds, in one transaction."""
-    documents = [*initial_objects(replicas=template.replicas, pace=template.pace), *template.objects()]
+    first = initial_objects(
+        replicas=template.replicas, pace=template.pace, paused=template.paused, scheduler=template.scheduler
+    )
+    documents = [*first, *template.objects()]
     refuse_first(write(open_store(session_id), [creation(document) for document in documents]))
 
 

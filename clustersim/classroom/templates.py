@@ -69,6 +69,11 @@ class Template:
     workloads: tuple[Workload, ...] = ()
     system: bool = False
     """Whether kube-proxy and the cluster's DNS run in kube-system."""
+    documents: tuple[Document, ...] = ()
+    """What else there is, as it is."""
+    scheduler: Document | None = None
+    """What its scheduler is told to be; None: today's, as it comes."""
+    paused: bool = False
 
     def objects(self) -> Iterator[Document]:
         """Yield the documents to create, nodes first."""
@@ -81,6 +86,7 @@ class Template:
             yield from system_objects()
         for workload in self.workloads:
             yield deployment(workload)
+        yield from self.documents
 
 
 def storage_class() -> Document:

@@ -11,12 +11,15 @@ from django.http import HttpResponse
 from clustersim.classroom import limits, people
 from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.classroom.homework import setting
+from clustersim.sessionapi import playing
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.opening import opened_answer
 from clustersim.sessionapi.rules import SEED_MAX
 from controllers.rules.cases import SORTS, Size
 from controllers.rules.finding import NODES_MAX, PODS_MAX
 from controllers.rules.homework import SIZE, TOPICS
 from controllers.rules.table import RULES
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 
 COLUMNS: Final = ("name", "question", "first", "second", "because", "right", "seconds")
@@ -70,16 +73,36 @@ def take_answer(call: Call, homework: str) -> HttpResponse:
     row = setting.found(principal.session_id, homework)
     setting.require_for(row, principal)
     body = call.body(("task", "choice"))
-    task = number_field(body, "task", 0, TASKS_MAX, whole=True)
-    if task is None:
-        raise refuse(Cause("task", "give the number of a task, from 0"))
+    task = _task(body)
     choice = body.get("choice")
     chosen = [choice] if isinstance(choice, str) else choice
     if not isinstance(chosen, list) or not all(isinstance(name, str) for name in chosen):
         raise refuse(Cause("choice", "give the id of an option, or of victims a list of them"))
     limits.spend(limits.WHAT_IFS, principal.participant_id)
-    setting.answer(row, principal, int(task), chosen)
+    setting.answer(row, principal, task, chosen)
     return answer(setting.told(row, principal))
+
+
+def play(call: Call, homework: str) -> HttpResponse:
+    """Answer `POST …/homework/<id>/play {"task", "person"?}`: the task's cluster as a session of one's own."""
+    principal = call.require_acting(TEACHER, STUDENT)
+    row = setting.found(principal.session_id, homework)
+    body = call.body(("task", "person"))
+    task = _task(body)
+    person = body.get("person")
+    if person is not None and not isinstance(person, str):
+        raise refuse(Cause("person", "give the id of a student, or leave it out"))
+    limits.spend(limits.FORKS, principal.participant_id)
+    found, seed = setting.to_play_on(row, principal, task, person)
+    opened = playing.open_case(found.case, f"{row.title} {task + 1}"[:TITLE_LENGTH_MAX], seed, principal.name)
+    return opened_answer(call, opened, {"task": task})
+
+
+def _task(body: Document) -> int:
+    task = number_field(body, "task", 0, TASKS_MAX, whole=True)
+    if task is None:
+        raise refuse(Cause("task", "give the number of a task, from 0"))
+    return int(task)
 
 
 def remove(call: Call, homework: str) -> HttpResponse:

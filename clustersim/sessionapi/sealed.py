@@ -102,6 +102,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/homework": FREE,
     "sessions/<str:code>/homework/results": FREE,
     "sessions/<str:code>/homework/<str:homework>": FREE,
+    "sessions/<str:code>/homework/<str:homework>/play": FREE,
     "sessions/<str:code>/homework/<str:homework>/answers": FREE,
     "sessions/<str:code>/byhand": FREE,
     "sessions/<str:code>/byhand/place": LATER,

@@ -96,6 +96,7 @@ urlpatterns = [
     path("sessions/<str:code>/homework", route(GET=homework.show, POST=homework.create)),
     path("sessions/<str:code>/homework/results", route(GET=homework.results)),
     path("sessions/<str:code>/homework/<str:homework>", route(line=SEARCH, GET=homework.one, DELETE=homework.remove)),
+    path("sessions/<str:code>/homework/<str:homework>/play", route(line=SEARCH, POST=homework.play)),
     path("sessions/<str:code>/homework/<str:homework>/answers", route(line=SEARCH, POST=homework.take_answer)),
     path("sessions/<str:code>/whatif", route(POST=whatif.what_if_last)),
     path("sessions/<str:code>/compare", route(line=SEARCH, POST=compare.compare_two)),

@@ -25,6 +25,9 @@ ASKED: Final = "new"
 _PRIORITY: Final = 1_000
 """Of a pod that preempts."""
 
+_STARTED: Final = "2026-01-01T00:00:00Z"
+"""When all that run began: of two pods of one priority none is above the other by its age."""
+
 _LABEL: Final = "app"
 
 
@@ -141,7 +144,7 @@ def pod(name: str, cpu: int, memory: int, on: str = "", priority: int = 0, **spe
     metadata = {"name": name, "namespace": "default", "uid": _uid(name)}
     placed = {"nodeName": on} if on else {}
     whole = {"schedulerName": "default-scheduler", "priority": priority, "containers": [container], **placed, **spec}
-    status = {"phase": "Running" if on else "Pending"}
+    status = {"phase": "Running", "startTime": _STARTED} if on else {"phase": "Pending"}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": whole, "status": status}
 
 

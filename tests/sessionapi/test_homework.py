@@ -11,7 +11,7 @@ import pytest
 from controllers.rules.cases import Size
 from controllers.rules.homework import task
 from scheduler_core.api.draw import draw
-from tests.tools.server import Server
+from tests.tools.server import Server, wait_for
 from tests.tools.session import Session
 
 
@@ -126,3 +126,55 @@ def test_an_answer_that_is_none_says_why(session: Session) -> None:
         ({"task": 0, "choice": []}, "choose of n"),
     ]:
         assert words in str(asks(session, eve, "POST", f"/{number}/answers", body, 422))
+
+
+def test_a_task_that_is_over_is_played_on_in_a_session_of_its_own(session: Session) -> None:
+    kim, leo = join(session, "Kim"), join(session, "Leo")
+    seats = {one["name"]: one["id"] for one in session.call("GET", f"/api/sessions/{session.code}/people")}
+    body = {"rule": "fewest-victims", "title": "Who goes", "people": [seats["Kim"]]}
+    number = session.call("POST", path(session), body, expect=201)["id"]
+    play = f"/{number}/play"
+    assert "answer this task first" in asks(session, kim, "POST", play, {"task": 0}, 409)["message"]
+    assert "set it for you" in asks(session, leo, "POST", play, {"task": 0}, 403)["message"]
+    options = asks(session, kim, "GET", f"/{number}")["tasks"][0]["options"]
+    told: dict[str, Any] = {"tasks": [{"over": False}]}
+    for choice in options[:2]:
+        if not told["tasks"][0]["over"]:
+            told = answer_of(session, kim, number, choice)
+    task_told = told["tasks"][0]
+    assert task_told["over"]
+
+    made = asks(session, kim, "POST", play, {"task": 0}, 201)
+    assert (made["role"], made["task"]) == ("teacher", 0)
+    own = Session.of(session.server, made)
+    clock = own.clock()
+    assert (clock["paused"], clock["held"]["pod"]) == (True, task_told["pod"]["key"])
+    pods = {pod["metadata"]["name"]: pod for pod in own.pods()}
+    there = {pod["name"]: node["name"] for node in task_told["nodes"] for pod in node["pods"]}
+    assert {name: pod["spec"].get("nodeName") for name, pod in pods.items()} == {**there, "new": None}
+    assert {pods[name]["status"]["phase"] for name in there} == {"Running"}
+
+    asked = requests_of(own)
+    # Time goes on, and the engine does what the task was marked by; the marks are as they were.
+    own.clock(paused=False, pace=0)
+    right = task_told["solution"]["answers"]["engine"]["chosen"]
+    wait_for(lambda: own.bound().get("new") == right, what=f"new on {right}")
+    assert asks(session, kim, "GET", f"/{number}")["tasks"][0] == task_told
+
+    # The teacher looks at Kim's cluster, or at one like it.
+    for more, same in (({"person": seats["Kim"]}, True), ({}, False)):
+        seen = session.call("POST", path(session, play), {"task": 0, **more}, expect=201)
+        other = Session.of(session.server, seen)
+        assert (requests_of(other) == asked) is same
+    for body, words in (
+        ({"task": 0, "person": seats["Leo"]}, "not set for anybody"),
+        ({"task": 4}, "there are the tasks 0 to 0"),
+        ({}, "give the number of a task"),
+    ):
+        expect = 404 if "person" in body else 422
+        assert words in str(session.call("POST", path(session, play), body, expect=expect))
+
+
+def requests_of(session: Session) -> dict[str, Any]:
+    """Return name → what a session's pods ask for."""
+    return {pod["metadata"]["name"]: pod["spec"]["containers"][0]["resources"]["requests"] for pod in session.pods()}

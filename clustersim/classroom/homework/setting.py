@@ -86,10 +86,36 @@ def require_for(row: Homework, principal: Principal) -> None:
         raise ApiError(403, "Forbidden", "this homework is for others: ask the teacher to set it for you, too")
 
 
-def task_of(row: Homework, principal: Principal, index: int) -> Found:
+def task_of(row: Homework, participant: int, index: int) -> Found:
     """Return a person's own cluster of one task."""
-    seed = draw(row.seed, "person", str(principal.participant_id), below=2**53)
-    return homework.task(row.rules[index], seed, Size(row.nodes, row.pods))
+    return homework.task(row.rules[index], _seed_of(row, participant), Size(row.nodes, row.pods))
+
+
+def _seed_of(row: Homework, participant: int) -> int:
+    return draw(row.seed, "person", str(participant), below=2**53)
+
+
+def to_play_on(row: Homework, principal: Principal, index: int, person: str | None) -> tuple[Found, int]:
+    """Return (the cluster of a task, the seed that it comes from) for somebody to go on with it.
+
+    A student's own task must be over: what the engine does there is what is asked. A teacher gets a student's
+    (`person`, the id of a seat), or one like theirs.
+
+    Raises:
+        ApiError: 404, nobody of this id has the task; 409, the task is not over; 422, there is no such task.
+    """
+    _check_task(row, index)
+    participant = principal.participant_id
+    if principal.role != TEACHER:
+        require_for(row, principal)
+        if not _is_over(_answers(row, participant).get(index, {})):
+            message = "answer this task first: in a session of its own the cluster would tell what is right"
+            raise ApiError(409, "Conflict", message)
+    elif person is not None:
+        participant = next((seat.id for seat in _seats(row) if str(seat.id) == person), 0)
+        if not participant:
+            raise ApiError(404, "NotFound", f"this homework is not set for anybody with the id {person[:20]!r}")
+    return task_of(row, participant, index), _seed_of(row, participant)
 
 
 def told(row: Homework, principal: Principal) -> Document:
@@ -107,9 +133,9 @@ def summary(row: Homework) -> Document:
 
 
 def _task(row: Homework, principal: Principal, index: int, mine: Mapping[int, HomeworkAnswer]) -> Document:
-    rule, own = RULES[row.rules[index]], task_of(row, principal, index)
+    rule, own = RULES[row.rules[index]], task_of(row, principal.participant_id, index)
     _see(row, principal.participant_id, index)
-    over = len(mine) == TRIES or any(one.right for one in mine.values())
+    over = _is_over(mine)
     shown: dict[str, Any] = {
         "task": index,
         **homework.question(rule, own),
@@ -128,15 +154,14 @@ def answer(row: Homework, principal: Principal, index: int, choice: Sequence[str
     Raises:
         ApiError: 409, the task is over; 422, there is no such task or option.
     """
-    if not 0 <= index < len(row.rules):
-        raise ApiError(422, "Invalid", f"there are the tasks 0 to {len(row.rules) - 1}")
-    rule, own = RULES[row.rules[index]], task_of(row, principal, index)
+    _check_task(row, index)
+    rule, own = RULES[row.rules[index]], task_of(row, principal.participant_id, index)
     known = homework.question(rule, own)["options"]
     unknown = [name for name in choice if name not in known]
     if unknown or not choice:
         raise ApiError(422, "Invalid", f"choose of {', '.join(known)}")
     mine = _answers(row, principal.participant_id).get(index, {})
-    if len(mine) == TRIES or any(one.right for one in mine.values()):
+    if _is_over(mine):
         raise ApiError(409, "Conflict", "this task is over: its solution is told")
     seen_ms = _see(row, principal.participant_id, index)
     try:
@@ -153,6 +178,15 @@ def answer(row: Homework, principal: Principal, index: int, choice: Sequence[str
             )
     except IntegrityError as twice:
         raise ApiError(409, "Conflict", "this answer came twice: the first one counts") from twice
+
+
+def _check_task(row: Homework, index: int) -> None:
+    if not 0 <= index < len(row.rules):
+        raise ApiError(422, "Invalid", f"there are the tasks 0 to {len(row.rules) - 1}")
+
+
+def _is_over(mine: Mapping[int, HomeworkAnswer]) -> bool:
+    return len(mine) == TRIES or any(one.right for one in mine.values())
 
 
 def _see(row: Homework, participant: int, index: int) -> int:

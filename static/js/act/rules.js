@@ -70,6 +70,7 @@ export function ruleIntents(world) {
         list: () => request("GET", `${session}/homework`),
         read: (one) => request("GET", at(one), undefined, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
         answer: (one, task, choice) => request("POST", `${at(one)}/answers`, { task, choice }, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
+        play: (one, task) => request("POST", `${at(one)}/play`, { task }, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
         set: (wish) => request("POST", `${session}/homework`, wish),
         remove: (one) => request("DELETE", at(one)),
         // Who has not joined yet comes by the door, and from there to the homework.

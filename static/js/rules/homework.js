@@ -21,6 +21,7 @@ import { barRow, worldCard } from "./worlds.js";
  * @property {() => Promise<(Line | Progress)[]>} list
  * @property {(id: string) => Promise<Own>} read
  * @property {(id: string, task: number, choice: string[]) => Promise<Own>} answer
+ * @property {(id: string, task: number) => Promise<{code: string, url: string}>} play opens a task's cluster as a session
  * @property {(wish: object) => Promise<unknown>} set
  * @property {(id: string) => Promise<unknown>} remove
  * @property {(id: string) => void} share copies its link
@@ -87,11 +88,16 @@ async function learn(given, { t, body, attempt }) {
   /** @param {Own} own */
   function draw(own) {
     setText(done, doneOf(own, given.lang));
-    tasks.replaceChildren(...own.tasks.map((task) => taskCard(shownOf(task, own.tasks.length, given.rules, given.lang), String(task.task), t,
-      (choice) => void attempt(async () => {
-        draw(await given.answer(own.id, task.task, choice));
-        /** @type {HTMLElement | null} */ (tasks.querySelector(`[data-task="${task.task}"] .hw-said`))?.focus();
-      }))));
+    tasks.replaceChildren(...own.tasks.map((task) => {
+      const card = taskCard(shownOf(task, own.tasks.length, given.rules, given.lang), String(task.task), t,
+        (choice) => void attempt(async () => {
+          draw(await given.answer(own.id, task.task, choice));
+          /** @type {HTMLElement | null} */ (tasks.querySelector(`[data-task="${task.task}"] .hw-said`))?.focus();
+        }));
+      // Before it is over the engine would tell there what is asked here.
+      if (task.over) card.append(player(t, "rules.play_on", `homework-${task.task}-play`, () => given.play(own.id, task.task), attempt));
+      return card;
+    }));
   }
 }
 
@@ -130,6 +136,34 @@ function taskCard(shown, task, t, answer) {
 }
 
 /**
+ * Opens a cluster as a session, and then leads there: by a link, which no browser takes for a window that nobody asked for.
+ * @param {Translate} t
+ * @param {string} words
+ * @param {string} testId
+ * @param {() => Promise<{code: string, url: string}>} open
+ * @param {Place["attempt"]} attempt
+ */
+function player(t, words, testId, open, attempt) {
+  const place = element("p", { class: "hw-play" });
+  const button = element("button", { class: "button", type: "button", "data-testid": testId }, t(words));
+  button.addEventListener("click", () => {
+    button.disabled = true;
+    setText(button, t("rules.coming_up"));
+    void attempt(async () => {
+      const { code, url } = await open();
+      const link = element("a", { class: "link", href: url, target: "_blank", rel: "noopener", "data-testid": `${testId}-link` }, t("rules.go_to", { code }));
+      place.replaceChildren(link);
+      link.focus();
+    }).finally(() => {
+      button.disabled = false;
+      setText(button, t(words));
+    });
+  });
+  place.append(button);
+  return place;
+}
+
+/**
  * What is set, and how far everybody is; and setting more.
  * @param {Given} given
  * @param {Place & {show: () => unknown}} place
@@ -138,7 +172,7 @@ async function teach(given, { t, body, attempt, show }) {
   const list = /** @type {Progress[]} */ (await given.list());
   const cards = list.toReversed().map((one) => {
     const { begun, rows } = progressOf(one, given.rules, given.lang);
-    const head = ["rules.about", "rules.answered", "rules.at_once", "rules.in_the_end", "rules.led_astray"].map((key) => element("th", { scope: "col" }, t(key)));
+    const head = ["rules.about", "rules.answered", "rules.at_once", "rules.in_the_end", "rules.led_astray", "rules.cluster"].map((key) => element("th", { scope: "col" }, t(key)));
     return element("section", { class: "rw-card", "data-testid": `homework-${one.id}` }, [
       element("div", { class: "rw-head" }, [
         element("h3", {}, one.title), element("span", {}, begun),
@@ -148,8 +182,9 @@ async function teach(given, { t, body, attempt, show }) {
           await show();
         })) }, t("rules.take_back")),
       ]),
-      element("table", {}, [element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows.map(({ rule, cells }) => element("tr", {}, [
+      element("table", {}, [element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows.map(({ rule, cells }, task) => element("tr", {}, [
         element("th", { scope: "row" }, rule), ...cells.map((cell) => element("td", {}, cell)),
+        element("td", {}, player(t, "rules.play_like", `homework-${one.id}-${task}-play`, () => given.play(one.id, task), attempt)),
       ])))]),
     ]);
   });

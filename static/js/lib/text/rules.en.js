@@ -89,5 +89,10 @@ export const EN = {
   "rules.link_copied": "The link is copied.",
   "rules.take_back": "Take back",
   "rules.take_back_sure": "Answers are lost: take back",
+  "rules.cluster": "A cluster",
+  "rules.play_on": "Play on with this cluster",
+  "rules.play_like": "Open one like theirs",
+  "rules.coming_up": "It is coming up …",
+  "rules.go_to": "Go to the session {code}",
   "rules.sheet": "Results as a sheet (CSV)",
 };
