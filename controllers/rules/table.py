@@ -58,10 +58,10 @@ _ALL: Final = (
     # Who dies, and where?
     _rule("fewest-victims", "node",
           ("fewest victims", "as few pods as possible should die"),
-          ("受害者最少", "死的 Pod 越少越好")),
+          ("牺牲者最少", "驱逐的 Pod 越少越好")),
     _rule("lowest-priority-node", "node",
           ("lowest priority dies", "the least important pods should die"),
-          ("优先级最低者死", "最不重要的 Pod 该死")),
+          ("优先级最低者被驱逐", "该驱逐最不重要的 Pod")),
     _rule("lowest-first", "victims",
           ("lowest first until it fits", "it evicts from the lowest upwards until there is room"),
           ("从最低的开始，直到放得下", "从最低优先级往上驱逐，直到有空间")),
