@@ -182,3 +182,45 @@ def test_every_kind_of_stage(open_classroom: Callable[[str], Classroom], templat
         judge.look(page, f"{template} {theme}")
         page.close()
     judge.rule()
+
+
+WIDTHS = (1366, 1250, 1024, 1001, 881, 768, 640, 600)
+"""Wide and narrow desks: some just before the bar leaves something out, and the narrowest."""
+OVERLAPS = """() => {
+  const bar = [...document.querySelectorAll(".top-bar :is(a, button, input, select, h1, small, b)")];
+  const seen = bar.filter((one) => one.checkVisibility({ visibilityProperty: true }))
+    .map((one) => [one, one.getBoundingClientRect()]).filter(([, { width }]) => width > 1);
+  const found = [];
+  for (const [one, a] of seen) {
+    if (a.right > innerWidth + 1) found.push(`${one.textContent} stands out`);
+    for (const [other, b] of seen) {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      const apart = wide <= 1 || high <= 1 || one.contains(other) || other.contains(one);
+      if (!apart) found.push(`${one.tagName} ${one.textContent} on ${other.tagName} ${other.textContent}`);
+    }
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "projector"])
+def test_a_narrow_desk_has_room_for_its_bar_and_names_for_its_signs(
+    open_classroom: Callable[[str], Classroom], theme: str
+) -> None:
+    classroom = open_classroom("three-nodes")
+    page = teacher_page(classroom, theme, "en")
+    judge = Judge()
+    overlaps: dict[int, list[str]] = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 768})
+        drawn(page)
+        overlaps = {width: page.evaluate(OVERLAPS), **overlaps}
+    assert overlaps == {width: [] for width in WIDTHS}
+    page.set_viewport_size({"width": 1024, "height": 768})
+    judge.look(page, "at 1024")
+    judge.rule()
+    unnamed = ".palette-item:not([aria-label]), .palette-item[aria-label='']"
+    if theme == "light":
+        assert page.locator(".palette-item").count() > 20
+    assert page.locator(unnamed).count() == 0

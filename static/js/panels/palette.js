@@ -163,9 +163,11 @@ function toolCell(tool, newest, dispatch) {
       const shown = tool.label(view, ui);
       setText(label, shown);
       setAttribute(button, "data-short", abbreviated(tool.id, shown));
+      // Where the palette is narrow its words are not drawn, and so name nothing.
+      setAttribute(button, "aria-label", shown);
       const reason = tool.reason(view, ui);
       setAttribute(button, "aria-disabled", reason ? "true" : null);
-      setAttribute(button, "title", reason || null);
+      setAttribute(button, "title", reason || shown);
     },
   };
 }
