@@ -29,7 +29,7 @@ import { isWall } from "./state/looks.js";
  *   nobody else says what; check: who can reach it
  */
 export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer, entitle, page }) {
-  await Promise.all([loadTexts(ui().lang, "vote"), addStyles("class-vote")]);
+  await Promise.all([loadTexts(ui().lang, "vote"), addStyles("class-vote", "class-outcome", "class-place")]);
   const classroom = new Classroom(new ClassApi(code), redraw, (ms, act) => void setTimeout(act, ms));
   /** @type {View | null} */
   let last = null;
@@ -211,7 +211,7 @@ function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code, o
   });
   const lesson = later(redraw, async () => {
     const [{ mountLesson }] = await Promise.all([
-      import("./class/lesson/page.js"), loadTexts(ui().lang, "lesson"), loadTexts(ui().lang, "class"), addStyles("class-lesson", "class-lead"),
+      import("./class/lesson/page.js"), loadTexts(ui().lang, "lesson"), loadTexts(ui().lang, "class"), addStyles("class-steps", "class-lesson", "class-lead"),
     ]);
     return mountLesson({
       act,

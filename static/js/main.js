@@ -13,6 +13,7 @@ import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
 import { setAttribute } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
+import { listenToHands } from "./hands.js";
 import { loadTexts, text } from "./lib/text.js";
 import { dockHeight, mayReloadFor, rememberSession, sharesLooks } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
@@ -24,7 +25,6 @@ import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
 import { hasClass, sealedPod } from "./state/classroom.js";
-import { afterShown } from "./state/past.js";
 import { saidName } from "./state/people.js";
 import { sessionTimeMs } from "./state/time.js";
 import { applyMessage, emptyView } from "./state/view.js";
@@ -122,7 +122,7 @@ async function loadDesktop() {
   const [{ mountDesktop }, { mountStage }, { Deeds }, { deskAsks }, { mountPresenting }] = await Promise.all([
     import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), import("./act/desk.js"),
     import("./presenting/presenting.js"), loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), loadTexts(ui.lang, "presenting"),
-    addStyles("palette", "dock", "stage", "lanes", "scheduler", "model", "presenting"),
+    addStyles("palette", "command", "dock", "stage", "lanes", "scheduler", "model", "presenting"),
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next, redo: remembered.again }));
   const asks = desk ??= deskAsks(api, setUi);
@@ -354,50 +354,12 @@ function renderFrame(showing) {
   document.body.classList.toggle("has-selection", ui.selected !== null);
 }
 
-/** One step back: out of the past, out of a what-if, out of an attempt that was chosen, out of the selection. */
-function escape() {
-  if (presenting?.leave()) return;
-  if (past.view) dispatch({ type: "release" });
-  else if (ui.trial) dispatch({ type: "showTrial", trial: null });
-  else if (ui.decisions.pinned) dispatch({ type: "selectTrace", id: "" });
-  else dispatch({ type: "deselect" });
-}
-
-document.addEventListener("keydown", (event) => {
-  const target = /** @type {HTMLElement} */ (event.target);
-  const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
-  // What is open over the page is closed first, and nothing else.
-  const over = document.querySelector(":popover-open");
-  if (event.key === "Escape" && !over && !target.closest("dialog, input, textarea")) escape();
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && deeds) {
-    event.preventDefault();
-    dispatch({ type: event.shiftKey ? "redo" : "undo" });
-  }
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/") {
-    event.preventDefault();
-    desktop?.focusSearch();
-  }
-  if (event.key.toLowerCase() === "d" && past.view) dispatch({ type: "showPast", shows: afterShown(ui.pastShows) });
-  if (event.key.toLowerCase() === "f" && presenting?.back()) event.preventDefault();
-  if (event.key === "?" && desktop) {
-    event.preventDefault();
-    dispatch({ type: "showKeys" });
-  }
-  if (event.key === " " && !target.closest("button, a, summary, [role=tab], [role=option], [role=grid]")) {
-    event.preventDefault();
-    dispatch(past.view ? { type: "playPast", direction: 1 } : { type: view.clock?.paused ? "play" : "pause" });
-  }
+listenToHands({
+  ui: () => ui, view: () => view, held: () => past.view !== null, dispatch,
+  leave: () => presenting?.leave() ?? false, back: () => presenting?.back() ?? false,
+  search: () => desktop?.focusSearch(), ready: () => ({ desk: desktop !== null, undo: deeds !== null }),
+  refuse: (reason) => toast.show(reason, "bad", text(ui.lang, "close")),
 });
-// A refused control stays reachable by keyboard; using it says why it is refused instead of doing nothing.
-document.addEventListener("click", (event) => {
-  const refused = /** @type {Element} */ (event.target).closest("[aria-disabled=true]");
-  if (!refused) return;
-  event.preventDefault();
-  event.stopPropagation();
-  const reason = refused.getAttribute("title");
-  if (reason) toast.show(reason, "bad", text(ui.lang, "close"));
-}, true);
 window.addEventListener("pagehide", () => {
   if (view.session && view.me)
     rememberSession({

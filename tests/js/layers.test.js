@@ -1,5 +1,4 @@
 // The arrows of the browser house: entries → act → forms | net, entries → panels | stage | decision | whatif, panels → the dock's own
-// rooms (election, watches → streams, architecture → control …), all of them → state → lib, with dom below those that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
 // rooms (compare, election → streams, architecture → control …), all of them → state → lib, with dom below those that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -47,7 +47,7 @@ export const TABS = [
     return mount(place, dispatch, looks);
   } },
   { name: "server", tall: true, load: async (place, dispatch, lang, looks) => {
-    const [{ mount }] = await Promise.all([import("../control/server.js"), loadTexts(lang, "control"), addStyles("control")]);
+    const [{ mount }] = await Promise.all([import("../control/server.js"), loadTexts(lang, "control"), addStyles("control", "request")]);
     return mount(place, dispatch, looks);
   } },
   { name: "architecture", tall: true, load: async (place, dispatch, lang, looks) => {
