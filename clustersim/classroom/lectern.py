@@ -30,7 +30,13 @@ ZOOM_MIN: Final = 1.0
 ZOOM_MAX: Final = 5_000.0
 """How near the stage may be shown; 1 is what fits."""
 
-FIELDS: Final = ("rv", "select", "inspectorTab", "dockTab", "scene", "zoom")
+PART_MAX: Final = 99.0
+"""Parts of a tab of the inspector that may be counted; no tab has as many."""
+
+RANGES: Final = {"zoom": (ZOOM_MIN, ZOOM_MAX), "part": (0.0, PART_MAX)}
+"""The least and the most of fields that are numbers."""
+
+FIELDS: Final = ("rv", "select", "inspectorTab", "part", "dockTab", "scene", "zoom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +144,10 @@ def _wrong(name: str, value: object, newest: int) -> str:
     if name == "rv":
         good = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= newest
         return "" if good else f"give a whole number from 1 to {newest}, the newest revision"
-    if name == "zoom":
-        good = isinstance(value, int | float) and not isinstance(value, bool) and ZOOM_MIN <= value <= ZOOM_MAX
-        return "" if good else f"give a number from {ZOOM_MIN:g} to {ZOOM_MAX:g}"
+    if name in RANGES:
+        least, most = RANGES[name]
+        good = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+        return "" if good else f"give a number from {least:g} to {most:g}"
     if name == "scene":
         return "" if value in SCENES else f"give one of {', '.join(SCENES)}"
     if name == "select":

@@ -122,7 +122,7 @@ async function loadDesktop() {
   const [{ mountDesktop }, { mountStage }, { Deeds }, { deskAsks }, { mountPresenting }] = await Promise.all([
     import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), import("./act/desk.js"),
     import("./presenting/presenting.js"), loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), loadTexts(ui.lang, "presenting"),
-    addStyles("palette", "command", "dock", "stage", "lanes", "scheduler", "model", "presenting"),
+    addStyles("palette", "command", "dock", "stage", "lanes", "wall", "scheduler", "model", "presenting"),
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next, redo: remembered.again }));
   const asks = desk ??= deskAsks(api, setUi);
@@ -154,7 +154,7 @@ function presentable() {
   const { selected } = ui;
   return {
     rv: ui.past.revision, select: selected ? `${selected.resource} ${selected.key}` : "", inspectorTab: selected ? inspector.tab : "",
-    dockTab: desktop?.dockTab ?? "", zoom: stage?.zoom() ?? 1,
+    part: selected ? inspector.part : 0, dockTab: desktop?.dockTab ?? "", zoom: stage?.zoom() ?? 1,
   };
 }
 /**
@@ -168,6 +168,7 @@ function takeStep(step) {
     case "deselect": return dispatch({ type: "deselect" });
     case "select": return dispatch({ type: "select", resource: step.resource, key: step.key, tab: step.tab });
     case "dock": return step.tab ? desktop?.openDock(step.tab) : desktop?.foldDock();
+    case "part": return inspector.showPart(step.part);
     case "zoom": return stage?.setZoom(step.zoom);
   }
 }

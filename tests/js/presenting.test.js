@@ -6,7 +6,7 @@ import { isProjector, sceneOf, standingOf, stepsTo, stopped, toldOf } from "../.
 import { saidName } from "../../static/js/state/people.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
-const NOTHING = { rv: 0, select: "", inspectorTab: "", dockTab: "", zoom: 1, scene: "" };
+const NOTHING = { rv: 0, select: "", inspectorTab: "", part: 0, dockTab: "", zoom: 1, scene: "" };
 const ME = { id: "2", name: "Mei", role: "student", slug: "mei", namespace: "s-mei", color: 2 };
 
 /** A view with a presenter who shows something. */
@@ -25,8 +25,8 @@ test("what is as it would be without is not told", () => {
   assert.deepEqual(toldOf(NOTHING), {});
   assert.deepEqual(toldOf({ ...NOTHING, inspectorTab: "yaml" }), {}, "no tab where nothing is selected");
   assert.deepEqual(
-    toldOf({ rv: 7, select: "pods default/web-1", inspectorTab: "decision", dockTab: "timeline", zoom: 3, scene: "decision" }),
-    { rv: 7, select: "pods default/web-1", inspectorTab: "decision", dockTab: "timeline", zoom: 3, scene: "decision" },
+    toldOf({ rv: 7, select: "pods default/web-1", inspectorTab: "decision", part: 3.5, dockTab: "timeline", zoom: 3, scene: "decision" }),
+    { rv: 7, select: "pods default/web-1", inspectorTab: "decision", part: 3.5, dockTab: "timeline", zoom: 3, scene: "decision" },
   );
 });
 
@@ -40,6 +40,7 @@ test("a page does what it does not show yet, and nothing else", () => {
   const now = { ...NOTHING, ...wanted };
   assert.deepEqual(stepsTo(now, wanted), []);
   assert.deepEqual(stepsTo(now, { ...wanted, inspectorTab: "yaml" }), [{ do: "select", resource: "nodes", key: "n2", tab: "yaml" }]);
+  assert.deepEqual(stepsTo(now, { ...wanted, part: 1.25 }), [{ do: "part", part: 1.25 }], "what is read follows who reads it");
   assert.deepEqual(stepsTo(now, {}), [{ do: "release" }, { do: "deselect" }, { do: "dock", tab: "" }, { do: "zoom", zoom: 1 }]);
 });
 

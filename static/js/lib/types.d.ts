@@ -507,6 +507,8 @@ export interface Presented {
   /** `<resource> <namespace>/<name>`. */
   select?: string;
   inspectorTab?: string;
+  /** How far the inspector is read: a part of the tab, from 0, and the share of it. */
+  part?: number;
   dockTab?: string;
   scene?: "stage" | "decision" | "preemption" | "election" | "poll" | "lesson";
   zoom?: number;

@@ -12,6 +12,7 @@ import { keyOf } from "../state/view.js";
 import { kindName } from "./facts.js";
 import { mountBody } from "./inspector-body.js";
 import { headOf, stateOf } from "./inspector-head.js";
+import { mountReading } from "./reading.js";
 
 /** @type {readonly Tab[]} */
 const POD_TABS = ["summary", "decision", "whatif", "yaml", "events"];
@@ -35,6 +36,7 @@ export function mount(root, dispatch, guests) {
   const empty = element("div", { class: "inspector-empty" });
   const content = element("div", { class: "inspector-content" }, [head.element, tabs.element, body.element]);
   root.append(empty, content);
+  const reading = mountReading(body.element, () => dispatch({ type: "tab", tab: "read" }));
 
   // "Why there?" is what a pod is clicked for; what else is selected opens with its summary.
   /** @type {Tab} */
@@ -55,6 +57,12 @@ export function mount(root, dispatch, guests) {
     get tab() {
       return tab;
     },
+    /** How far the open tab is read: a part of it, and the share of that part. */
+    get part() {
+      return reading.part;
+    },
+    /** @param {number} part */
+    showPart: (part) => reading.show(part),
     /** Whether the open tab tells of decisions. */
     get decides() {
       return DECIDED.has(tab);

@@ -100,6 +100,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       const wall = isProjector(view, ui, standing);
       if (wall && view.presenting.view) document.body.dataset["scene"] = sceneOf(view.presenting.view);
       else delete document.body.dataset["scene"];
+      document.documentElement.toggleAttribute("data-wall", ui.theme === "projector" || "scene" in document.body.dataset);
       // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
       if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
       lit ||= wall;

@@ -60,6 +60,8 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
     if (!box || !hand) return [];
     const card = place(hand.closest(".st-replica") ?? hand);
     const field = place(parts.scroller);
+    // Where the schedulers stand above the nodes, the way is straight.
+    if (above(card, field)) return [place(hand), { x: box.x + box.w / 2, y: box.y + box.h / 2 }].map(({ x, y }) => ({ x, y }));
     const tie = parts.schedulers.querySelector(".st-tie");
     const y = tie ? place(tie).y : place(hand).y;
     // Where the schedulers stand below the lanes, the way out is the right edge of that column all the same.
@@ -118,7 +120,9 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
    */
   function paint(timeMs, colours, scene, layout) {
     places.clear();
-    const paths = (layout.level <= 3 ? connected(scene) : []).map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
+    const hand = schedulers.hand();
+    const drawn = layout.level <= 3 && hand && !above(place(hand), place(parts.scroller));
+    const paths = (drawn ? connected(scene) : []).map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
     overlay.paint(timeMs, colours, paths, place(parts.scroller));
   }
 
@@ -140,6 +144,14 @@ function cameUntold(before, model, told) {
     const came = old && old !== glyph && !old.pod?.spec?.nodeName && old.state !== "assumed";
     return came ? [{ key, node }] : [];
   });
+}
+
+/**
+ * @param {{bottom: number}} one
+ * @param {{top: number}} other
+ */
+function above(one, other) {
+  return one.bottom <= other.top;
 }
 
 /** @param {{right: number, y: number}} box */

@@ -85,8 +85,10 @@ export function mountLanes(element, dispatch) {
    * @param {string} key
    */
   function rowOf(key) {
-    return element.querySelector(`[data-pod="${CSS.escape(key)}"]`)
-      ?? element.querySelector('[data-testid="queue-lane-active"]');
+    const row = element.querySelector(`[data-pod="${CSS.escape(key)}"]`);
+    const lane = row?.closest(".st-lane") ?? element.querySelector('[data-testid="queue-lane-active"]');
+    // On a wall lanes are counts, and empty ones are not there.
+    return [row, lane].find((one) => one && one.getClientRects().length > 0) ?? null;
   }
 
   /** @param {Lane} lane */

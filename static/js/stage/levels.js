@@ -45,7 +45,7 @@ export const ZONE_HEADING = 24;
 /** Nodes in one block of level 5. */
 export const RACK_NODES = 20;
 
-const TILE = {
+export const TILE = {
   2: { w: 150, h: 116, gapX: 6, gapY: 7 },
   3: { w: 96, h: 74, gapX: 6, gapY: 6 },
   4: { w: 16, h: 16, gapX: 2, gapY: 2 },
@@ -151,7 +151,10 @@ function layoutWide(zones, width, height) {
   const columns = Math.max(1, Math.floor((width + WIDE.gapX) / (WIDE.w + WIDE.gapX)));
   const used = Math.min(columns, Math.max(1, ...zones.map((zone) => zone.nodes.length)));
   const w = Math.min(WIDE_MAX.w, Math.floor((width + WIDE.gapX) / used) - WIDE.gapX);
-  return stacked(zones, { ...WIDE, w, h: WIDE_MAX.h }, used, 2);
+  // As tall as lets all of them be seen.
+  const rows = zones.reduce((sum, zone) => sum + Math.ceil(zone.nodes.length / used), 0);
+  const each = Math.floor((height - zones.length * (ZONE_HEADING + 4)) / Math.max(1, rows)) - WIDE.gapY;
+  return stacked(zones, { ...WIDE, w, h: Math.max(WIDE.h, Math.min(WIDE_MAX.h, each)) }, used, 2);
 }
 
 /** @typedef {{w: number, h: number, gapX: number, gapY: number}} Box */
@@ -191,7 +194,7 @@ function fitColumns(box, width, zoneCount) {
  * @param {number} count
  * @returns {Box}
  */
-function cardBox(width, height, count) {
+export function cardBox(width, height, count) {
   const gap = 10;
   const columns = Math.min(Math.max(1, count), Math.max(1, Math.floor((width + gap) / (210 + gap))));
   const rows = Math.ceil(Math.max(1, count) / columns);
@@ -208,7 +211,7 @@ function cardBox(width, height, count) {
  * @param {number} height
  * @returns {Box}
  */
-function cellBox(zones, width, height) {
+export function cellBox(zones, width, height) {
   for (let side = TILE[4].w; side > CELL_MIN; side -= 1) {
     const columns = Math.max(1, Math.floor((width + 2) / (side + 2)));
     const needed = zones.reduce(
@@ -225,7 +228,7 @@ function cellBox(zones, width, height) {
  * @param {Box} box
  * @param {number} columns
  */
-function flowing(zones, box, columns) {
+export function flowing(zones, box, columns) {
   const tiles = zones.flatMap((zone) => zone.nodes).map((name, at) => ({
     name,
     x: (at % columns) * (box.w + box.gapX),
@@ -243,7 +246,7 @@ function flowing(zones, box, columns) {
  * @param {number} room height of the node area; tiles grow into it where all of them are seen
  * @param {number} [tall] at most
  */
-function sideBySide(zones, natural, columnsEach, room, tall = TILE_TALL) {
+export function sideBySide(zones, natural, columnsEach, room, tall = TILE_TALL) {
   const rows = Math.max(1, ...zones.map((zone) => Math.ceil(zone.nodes.length / columnsEach)));
   const each = Math.floor((room - ZONE_HEADING) / rows) - natural.gapY;
   const box = { ...natural, h: Math.max(natural.h, Math.min(tall, each)) };
@@ -275,7 +278,7 @@ function sideBySide(zones, natural, columnsEach, room, tall = TILE_TALL) {
  * @param {number} columns
  * @param {Level} level
  */
-function stacked(zones, box, columns, level) {
+export function stacked(zones, box, columns, level) {
   /** @type {ZoneBox[]} */
   const zoneBoxes = [];
   /** @type {TileBox[]} */

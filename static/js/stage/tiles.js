@@ -13,7 +13,7 @@ import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { differenceWords, laterShare } from "./difference.js";
-import { bar, chip, fit, scoreBar, twoBars, widthOf, write } from "./pen.js";
+import { bar, chip, fit, scoreBar, twoBars, widthOf, wrap, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
 import { byOf, trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -23,6 +23,9 @@ export const GLYPH_SIZE = 14;
 const GLYPH_PITCH = 17;
 /** Bars of extended resources on a tile; a card has all of them. */
 const EXTENDED_SHOWN = 2;
+/** From this height on a small tile has a line for what is said of it, and how many lines for why not. */
+const TALL = 82;
+const TALL_LINES = 3;
 /**
  * Where the glyphs of a tile of level 2 stand: one row while a cycle is told on it, else as many as there is room.
  * @param {TileBox} box
@@ -223,18 +226,45 @@ export function drawSmallTile(pen, box, node, state) {
   const amber = scene?.tied || scene?.winner;
   const said = state.trial ? byOf(state.trial, pen.lang) || text(pen.lang, state.trial.verdict === "out" ? "trial.refused" : "trial.fits") : refused ? shortReason(scene.reason, scene.plugin) : scene && scene.segments.length > 0
     ? String(scene.total) : node.unschedulable ? "cordon" : node.trouble?.ready === "Unknown" ? "Unknown" : node.ready ? "" : "NotReady";
-  const taken = said ? write(pen, said, x + w - 7, y + 12, {
+  const tall = h >= TALL;
+  const taken = said && !tall ? write(pen, said, x + w - 7, y + 12, {
     weight: amber ? 600 : 400, colour: amber ? colours.ambt : colours.t2, align: "right",
   }) + 4 : 0;
-  write(pen, node.name, x + 7, y + 12, { size: 12, weight: 600, width: w - 14 - taken });
+  write(pen, node.name, x + 7, y + 12, { size: tall ? 13 : 12, weight: 600, width: w - 14 - taken });
+  if (said && tall) tallWords(pen, box, state, said);
   glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
-  bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
+  if (tall && state.cycle && scene?.segments.length) scoreBar(pen, scene.segments, state.cycle.pointsMax, x + 7, y + h - 11, w - 14, 6);
+  else bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
   if (state.trial) trialFrame(pen, box, state.trial, 6);
+}
+
+/**
+ * What is said of a tall small tile, with a line of its own: the total in large figures, why not as far as whole words fit.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {TileState} state
+ * @param {string} said in one word or number
+ */
+function tallWords(pen, { x, y, w, h }, { scene, trial }, said) {
+  const { colours } = pen;
+  const bottom = y + h - 21;
+  if (!trial && scene?.segments.length && scene.feasible) {
+    const lit = scene.tied || scene.winner;
+    const width = write(pen, said, x + 7, bottom, { size: 17, weight: 600, colour: lit ? colours.ambt : colours.t1 });
+    if (scene.winner) drawIcon(pen.context, "crown", x + 7 + width + 5, bottom - 7, 14, colours.amb);
+    else if (scene.tied) write(pen, "=", x + 7 + width + 6, bottom, { size: 15, weight: 600, colour: colours.ambt });
+    return;
+  }
+  pen.context.font = `500 11px ${colours.font}`;
+  const lines = trial || scene?.feasible !== false ? [said] : wrap(pen, scene.reason, w - 14, TALL_LINES);
+  const whole = lines.some((line) => line.endsWith("…")) ? [said] : lines;
+  whole.toReversed().forEach((line, index) => write(pen, line, x + 7, bottom - 12 * index, { weight: 500, colour: colours.t1, width: w - 14 }));
 }
 
 /** @param {TileBox} box */
 export function smallArea(box) {
-  return { x: box.x + 7, y: box.y + 23, w: box.w - 14, rows: 3, size: 9, pitch: 12 };
+  const rows = box.h >= TALL ? Math.max(1, Math.floor((box.h - 60) / 12)) : 3;
+  return { x: box.x + 7, y: box.y + 23, w: box.w - 14, rows, size: 9, pitch: 12 };
 }
 
 /**

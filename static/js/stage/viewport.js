@@ -3,8 +3,10 @@
 /** @import { View } from "../lib/types.d.ts" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */
+import { pageZoom } from "../dom/dom.js";
 import { objectsOf } from "../state/selectors.js";
 import { MARGIN } from "./field.js";
+import { layoutOnWall } from "./levels-wall.js";
 import { layoutNodes, scrollAfterZoom } from "./levels.js";
 
 /** Room that a layout needs at least, so that a stage being folded away does not divide by nothing. */
@@ -24,12 +26,12 @@ export function makeViewport(scroller, spacer) {
   let wide = false;
   /** @type {unknown[]} */
   let lastInputs = [];
-  /** @type {{width: number, height: number} | null} */
+  /** @type {{width: number, height: number, wall: boolean} | null} */
   let room = null;
 
   /** The scroller's size, asked for anew only where it may have changed: asking has the browser lay the page out at once. */
   function seen() {
-    return room ??= { width: scroller.clientWidth, height: scroller.clientHeight };
+    return room ??= { width: scroller.clientWidth, height: scroller.clientHeight, wall: pageZoom() > 1 };
   }
 
   /**
@@ -43,14 +45,15 @@ export function makeViewport(scroller, spacer) {
     const width = Math.max(ROOM_MIN, seen().width - 2 * MARGIN);
     const height = Math.max(ROOM_MIN, seen().height - 2 * MARGIN);
     // Joining thousands of names is only worth it when some Node object has changed at all.
-    const inputs = [objectsOf(view, "nodes"), width, height, zoom, wide];
+    const { wall } = seen();
+    const inputs = [objectsOf(view, "nodes"), width, height, zoom, wide, wall];
     if (inputs.every((input, index) => input === lastInputs[index])) return;
     lastInputs = inputs;
     const names = model.zones.map((zone) => `${zone.name}:${zone.nodes.join()}`).join("|");
-    const next = `${width} ${height} ${zoom} ${wide} ${names}`;
+    const next = `${width} ${height} ${zoom} ${wide} ${wall} ${names}`;
     if (next === key) return;
     key = next;
-    layout = layoutNodes({ zones: model.zones, width, height, zoom, wide });
+    layout = (wall ? layoutOnWall : layoutNodes)({ zones: model.zones, width, height, zoom, wide });
     const whole = Math.ceil(layout.height + 2 * MARGIN);
     spacer.style.height = `${whole}px`;
     // What scrolls can be scrolled by keys alone.

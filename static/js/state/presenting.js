@@ -11,6 +11,7 @@ export const SCENES = /** @type {const} */ (["", "stage", "decision", "preemptio
  * @property {number} rv 0: now
  * @property {string} select `<resource> <key>`; "" nothing
  * @property {string} inspectorTab "" where nothing is selected
+ * @property {number} part how far the inspector is read: a part of what is open there, and the share of it
  * @property {string} dockTab "" the dock is folded
  * @property {number} zoom 1: what fits
  * @property {string} scene "" what is opened says it
@@ -35,16 +36,17 @@ export function standingOf({ presenting, me }, left) {
  * @param {Shown} shown
  * @returns {Presented}
  */
-export function toldOf({ rv, select, inspectorTab, dockTab, zoom, scene }) {
+export function toldOf({ rv, select, inspectorTab, part, dockTab, zoom, scene }) {
   return {
-    ...(rv ? { rv } : {}), ...(select ? { select, ...(inspectorTab ? { inspectorTab } : {}) } : {}),
+    ...(rv ? { rv } : {}), ...(select ? { select, ...(inspectorTab ? { inspectorTab } : {}), ...(part ? { part } : {}) } : {}),
     ...(dockTab ? { dockTab } : {}), ...(zoom > 1 ? { zoom } : {}), ...(scene ? { scene: /** @type {NonNullable<Presented["scene"]>} */ (scene) } : {}),
   };
 }
 
 /**
  * @typedef {{do: "hold", rv: number} | {do: "release"} | {do: "select", resource: string, key: string, tab: string} | {do: "deselect"}
- *   | {do: "dock", tab: string} | {do: "zoom", zoom: number}} Step
+ *   | {do: "dock", tab: string} | {do: "zoom", zoom: number}
+ *   | {do: "part", part: number}} Step
  */
 
 /**
@@ -56,13 +58,14 @@ export function toldOf({ rv, select, inspectorTab, dockTab, zoom, scene }) {
 export function stepsTo(now, wanted) {
   /** @type {Step[]} */
   const steps = [];
-  const { rv = 0, select = "", inspectorTab = "", dockTab = "", zoom = 1 } = wanted;
+  const { rv = 0, select = "", inspectorTab = "", part = 0, dockTab = "", zoom = 1 } = wanted;
   if (rv !== now.rv) steps.push(rv ? { do: "hold", rv } : { do: "release" });
   if (!select && now.select) steps.push({ do: "deselect" });
   if (select && (select !== now.select || (inspectorTab && inspectorTab !== now.inspectorTab))) {
     const at = select.indexOf(" ");
     steps.push({ do: "select", resource: select.slice(0, at), key: select.slice(at + 1), tab: inspectorTab });
   }
+  if (select && part !== now.part) steps.push({ do: "part", part });
   if (dockTab !== now.dockTab) steps.push({ do: "dock", tab: dockTab });
   if (zoom !== now.zoom) steps.push({ do: "zoom", zoom });
   return steps;

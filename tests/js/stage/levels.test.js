@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isShort, layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner, } from "../../../static/js/stage/levels.js";
+import { layoutOnWall } from "../../../static/js/stage/levels-wall.js";
 
 /** @param {readonly number[]} counts nodes by zone */
 const zonesOf = (counts) => counts.map((count, zone) => ({
@@ -110,4 +111,18 @@ test("the scene of a preemption has wide nodes, all of them seen, and only where
   }
   assert.equal(wide([60, 60]).wide, false);
   assert.equal(layout([4, 4, 4]).wide, false);
+});
+
+test("on a wall every node is seen at once, as finely as there is room", () => {
+  const wall = (/** @type {readonly number[]} */ counts, zoom = 1) => layoutOnWall({ zones: zonesOf(counts), width: 490, height: 250, zoom });
+  const levels = /** @type {const} */ ([[[3], 2], [[1, 1, 1], 2], [[4, 4, 4], 3], [[15], 3], [[100], 4], [[40, 30, 30], 4], [[1000], 5]]);
+  for (const [counts, level] of levels) {
+    const found = wall(counts);
+    assert.equal(found.level, level, `${counts}`);
+    assert.equal(found.byName.size, counts.reduce((sum, count) => sum + count, 0));
+    for (const tile of found.tiles) assert.ok(tile.x + tile.w <= 490 && tile.y + tile.h <= 250, `${counts}: ${tile.name} is seen`);
+  }
+  const few = layoutOnWall({ zones: zonesOf([4, 4, 4]), width: 900, height: 560, zoom: 1 });
+  assert.deepEqual(few, layoutNodes({ zones: zonesOf([4, 4, 4]), width: 900, height: 560, zoom: 1 }), "as on a laptop where all are seen there");
+  assert.equal(wall([4, 4, 4], 3).level, 1, "who zooms sees more of fewer");
 });

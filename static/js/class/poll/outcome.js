@@ -1,7 +1,7 @@
 /** What came of a poll: the answer, its reason, how the class did, bars of both votes. */
 
 /** @import { Poll } from "../../lib/class.d.ts" */
-/** @import { Ui } from "../../lib/types.d.ts" */
+/** @import { Lang, Ui } from "../../lib/types.d.ts" */
 /** @import { Bar } from "./counts.js" */
 /** @import { Line } from "./model.js" */
 import { element, icon, setText, syncList } from "../../dom/dom.js";
@@ -66,6 +66,15 @@ export function tellWhy(root, poll, ui) {
     ({ words, tag }) => tag + words, ({ words, tag }) => element(tag === "q" ? "q" : "p", {}, words));
 }
 
+/**
+ * Answers that nobody chose and that are not right either: a wall names them in one line.
+ * @param {Poll} poll
+ * @param {Lang} lang
+ */
+export function unchosen(poll, lang) {
+  return countsOf(poll, lang).bars.filter(({ first, second, right, chosen }) => !first && !second && !right && !chosen);
+}
+
 /** Bars of both votes: hollow first, solid second, amber where it is right. */
 export function barList() {
   const list = element("ul", { class: "vote-bars", "data-testid": "vote-bars" });
@@ -74,9 +83,11 @@ export function barList() {
     /**
      * @param {Poll} poll
      * @param {Ui} ui
+     * @param {boolean} [all] also what nobody chose, and what was not right
      */
-    render(poll, ui) {
-      const { bars, total } = countsOf(poll, ui.lang);
+    render(poll, ui, all = true) {
+      const { bars: every, total } = countsOf(poll, ui.lang);
+      const bars = all ? every : every.filter(({ id }) => !unchosen(poll, ui.lang).some((one) => one.id === id));
       const twice = (total[1] ?? 0) > 0;
       list.hidden = !total[0];
       list.style.setProperty("--rows", String(bars.length));

@@ -13,7 +13,7 @@ import { podLine } from "./ballot.js";
 import { countsOf } from "./counts.js";
 import { factsBar, factsLine, freeLines, partsOf } from "./facts.js";
 import { ballotOf } from "./model.js";
-import { barList, sayLine, tellWhy } from "./outcome.js";
+import { barList, sayLine, tellWhy, unchosen } from "./outcome.js";
 import { answerTitle, classLine } from "./told.js";
 
 /** Nodes whose points are drawn. */
@@ -98,6 +98,7 @@ function answeredPart() {
   const each = element("span");
   const legend = element("p", { class: "wall-legend" }, [element("i", { class: "first" }), first, element("i", { class: "second" }), second, each]);
   const bars = barList();
+  const nobody = element("p", { class: "wall-nobody" });
   const did = element("b");
   const of = element("span");
   const title = element("h3", { "data-testid": "wall-answer" });
@@ -105,7 +106,7 @@ function answeredPart() {
   const rows = element("ul", { class: "wall-scores" });
   const plugins = element("ul", { class: "wall-plugins" });
   const root = element("div", { class: "wall-answered" }, [
-    element("div", { class: "wall-votes" }, [legend, bars.element, element("p", { class: "wall-did" }, [did, of])]),
+    element("div", { class: "wall-votes" }, [legend, bars.element, nobody, element("p", { class: "wall-did" }, [did, of])]),
     element("aside", { class: "wall-why" }, [element("div", { class: "vote-answer" }, [icon("crown"), title]), rows, plugins, why]),
   ]);
   return {
@@ -126,7 +127,9 @@ function answeredPart() {
       setText(each, total[0] === total[1] || !twice ? text(ui.lang, "vote.each", { count: total[0] ?? 0 }) : "");
       legend.hidden = !total[0];
       legend.classList.toggle("once", !twice);
-      bars.render(poll, ui);
+      bars.render(poll, ui, false);
+      const none = total[0] ? unchosen(poll, ui.lang).map(({ label }) => label) : [];
+      setText(nobody, none.length ? text(ui.lang, "vote.nobody", { answers: none.join(", ") }) : "");
       const line = classLine(poll, ui.lang);
       setText(did, line ? sayLine(ui, line.title) : "");
       setText(of, line ? [line.of, line.changed].map((one) => (one ? sayLine(ui, one) : "")).filter(Boolean).join(" · ") : "");

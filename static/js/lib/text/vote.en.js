@@ -68,6 +68,7 @@ export const EN = {
   "vote.changed": "{all} changed, {right} to a right answer",
   "vote.first": "first vote, alone",
   "vote.second": "second vote, after talking",
+  "vote.nobody": "chosen by nobody: {answers}",
   "vote.each": "{count} {count|vote|votes} each",
   "vote.tied": "{nodes} tied at {points} {points|point|points}. The lot from the seed gave {name}.",
   "vote.tied_all": "{nodes} tied. The lot from the seed gave {name}.",

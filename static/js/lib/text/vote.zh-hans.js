@@ -68,6 +68,7 @@ export const ZH_HANS = {
   "vote.changed": "{all} 人改变了答案，其中 {right} 人改为正确",
   "vote.first": "第一次投票，独立作答",
   "vote.second": "第二次投票，讨论之后",
+  "vote.nobody": "无人选择：{answers}",
   "vote.each": "各 {count} 票",
   "vote.tied": "{nodes} 同为 {points} 分，按种子抽签得到 {name}。",
   "vote.tied_all": "{nodes} 并列，按种子抽签得到 {name}。",

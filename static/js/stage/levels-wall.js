@@ -1,0 +1,59 @@
+/** Where everything lies on a wall: as fine as lets all nodes be seen, because nobody scrolls there. Pure geometry. */
+
+/** @import { Layout, LayoutInput, Level } from "./levels.js" */
+import { TILE, ZONE_HEADING, cellBox, layoutNodes, sideBySide, stacked } from "./levels.js";
+
+/** Tiles from the finest to the smallest: as narrow and low as one may be, and as wide and tall as it may grow. */
+const TILES = /** @type {const} */ ([
+  { level: 2, w: 136, h: 116, gapX: 6, gapY: 7, wide: 180, tall: 140 },
+  { level: 3, w: 96, h: 74, gapX: 6, gapY: 6, wide: 190, tall: 116 },
+  { level: 3, w: 72, h: 60, gapX: 5, gapY: 5, wide: 110, tall: 110 },
+]);
+
+/**
+ * The usual layout where it shows all nodes, or where a person zooms; else the finest that shows them.
+ * @param {LayoutInput} input
+ * @returns {Layout}
+ */
+export function layoutOnWall(input) {
+  const usual = layoutNodes(input);
+  if (usual.wide || input.zoom > 1 || usual.height <= input.height) return usual;
+  const found = finest(input, usual.level);
+  return found ? { ...usual, ...found, byName: new Map(found.tiles.map((tile) => [tile.name, tile])) } : usual;
+}
+
+/**
+ * @param {LayoutInput} input
+ * @param {Level} from no finer than this
+ */
+function finest(input, from) {
+  const tile = TILES.filter(({ level }) => level >= from).map((size) => tiles(size, input)).find((one) => one !== null);
+  if (tile) return tile;
+  const { zones, width, height } = input;
+  const boxes = /** @type {const} */ ([[4, cellBox(zones, width, height)], [5, TILE[5]]]);
+  return boxes.filter(([level]) => level >= from).map(([level, box]) =>
+    ({ level, ...stacked(zones, box, Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX))), level) }))
+    .find((one) => one.height <= height) ?? null;
+}
+
+/**
+ * Tiles of a size, zones side by side or one below the other; null where not all are seen.
+ * @param {(typeof TILES)[number]} size
+ * @param {LayoutInput} input
+ */
+function tiles({ level, wide, tall, ...least }, { zones, width, height }) {
+  const abreast = Math.floor((width + least.gapX) / Math.max(1, zones.length));
+  const each = Math.floor(abreast / (least.w + least.gapX));
+  if (zones.length > 1 && each > 0) {
+    const box = { ...least, w: Math.min(wide, Math.floor(abreast / each) - least.gapX) };
+    const placed = sideBySide(zones, box, each, height, tall);
+    if (placed.height <= height) return { level, ...placed };
+  }
+  const columns = Math.floor((width + least.gapX) / (least.w + least.gapX));
+  if (columns === 0) return null;
+  const w = Math.min(wide, Math.floor((width + least.gapX) / columns) - least.gapX);
+  const rows = zones.reduce((sum, zone) => sum + Math.ceil(zone.nodes.length / columns), 0);
+  const room = Math.floor((height - zones.length * (ZONE_HEADING + 4)) / Math.max(1, rows)) - least.gapY;
+  const placed = stacked(zones, { ...least, w, h: Math.max(least.h, Math.min(tall, room)) }, columns, level);
+  return placed.height <= height ? { level, ...placed } : null;
+}

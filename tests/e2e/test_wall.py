@@ -1,0 +1,203 @@
+"""What hangs on a wall of 1024 × 768 and more: every scene in letters of at least 22 pixels, and no word cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.e2e.test_accessible import dress
+from tests.e2e.test_preemption import FILLERS, pod
+from tests.e2e.test_screens import sideways
+from tests.tools.letters import cut_words, listen_to_paint, painted_smaller_than, smaller_than
+
+LEAST = 22
+"""Pixels of the smallest letters, as the last row reads them."""
+
+SIZES = ((1024, 768), (1280, 800), (1366, 768), (1920, 1080))
+STEPS_MAX = 20
+
+
+class Wall:
+    """A viewer's screen that follows who presents, and what can be said of it without eyes."""
+
+    def __init__(self, classroom: Classroom, theme: str = "projector", lang: str = "en") -> None:
+        seat = classroom.session("POST", "/people", {"role": "viewer", "name": "Wall"})
+        context = classroom.context(viewport={"width": 1024, "height": 768}, reduced_motion="reduce")
+        self.classroom = classroom
+        self.page: Page = classroom.watch(context.new_page())
+        listen_to_paint(self.page)
+        dress(context, classroom.server, "projector", lang)
+        self.page.goto(seat["url"])
+        wait_state(self.page, lambda now: now["revision"], "the wall hangs")
+        self.name = f"{theme}-{lang}"
+        self.theme = theme
+        self.said: dict[str, list[str]] = {}
+
+    def shows(self, scene: str, **view: Any) -> None:
+        """Present a scene; return once the wall shows it."""
+        self.classroom.session("PUT", "/presenting", {"view": {"scene": scene, **view}})
+        expect(self.page.locator("body")).to_have_attribute("data-scene", scene)
+        # The switch is under no hand while a wall follows; a key of the browser's own still finds it.
+        for _ in range(2):
+            if self.theme == "dark" and self.page.evaluate("document.documentElement.dataset.theme") != "dark":
+                self.page.locator(".theme-button").dispatch_event("click")
+                drawn(self.page)
+        drawn(self.page)
+
+    def judge(self, what: str) -> None:
+        """Measure the wall at every size that projectors have."""
+        for width, height in SIZES:
+            self.page.set_viewport_size({"width": width, "height": height})
+            drawn(self.page)
+            painted_smaller_than(self.page, LEAST)
+            drawn(self.page)
+            picture(self.page, f"wall-{what}-{width}-{self.name}")
+            problems = [
+                *smaller_than(self.page, LEAST),
+                *painted_smaller_than(self.page, LEAST),
+                *(f"cut: {words}" for words in cut_words(self.page)),
+            ]
+            if sideways(self.page):
+                problems.append("wider than the screen")
+            if problems:
+                self.said[f"{what} {width}"] = problems
+        self.page.set_viewport_size({"width": 1024, "height": 768})
+
+    def rule(self) -> None:
+        assert self.said == {}
+
+
+def hold_at(classroom: Classroom, wall: Wall, point: str, pod_key: str = "") -> dict[str, Any]:
+    """Step until a cycle stands at a point of some pod's; return what is held."""
+    for _ in range(STEPS_MAX * 3):
+        held = classroom.session("POST", "/clock/step", {"by": "point"})["held"] or {}
+        if held.get("point") == point and pod_key in ("", held["pod"]):
+            wait_state(wall.page, lambda now, held=held: now["held"] == held, f"the wall stands at {point}")
+            return held
+    raise AssertionError(f"no cycle came to {point}")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-hans"])
+@pytest.mark.parametrize("template", ["three-nodes", "zones", "gpu-lab", "nodes-100"])
+def test_the_stage(open_classroom: Callable[[str], Classroom], template: str, lang: str) -> None:
+    classroom = open_classroom(template)
+    wall = Wall(classroom, lang=lang)
+    classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
+    if template == "nodes-100":
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("web", "100m"))
+    wall.shows("stage")
+    for point in ("Filter", "Score"):
+        hold_at(classroom, wall, point)
+        wall.judge(f"stage-{template}-{point}")
+        tiles = wall.page.evaluate(
+            "(() => { const f = document.querySelector('.st-field'); return f.scrollHeight - f.clientHeight })()"
+        )
+        assert tiles <= 0 or template == "nodes-100", "every node is seen at once"
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("huge", "900"))
+    classroom.session("PATCH", "/clock", {"paused": False, "pace": 0})
+    wait_state(wall.page, lambda now: not now["held"], "nothing is held")
+    wall.page.locator('[data-testid="queue-lane-unschedulable"]:not([data-empty="true"])').first.wait_for()
+    classroom.session("PATCH", "/clock", {"paused": True})
+    wall.judge(f"stage-{template}-after")
+    wall.rule()
+
+
+@pytest.mark.parametrize(("theme", "lang"), [("projector", "en"), ("dark", "zh-hans")])
+def test_a_decision_and_a_preemption(open_classroom: Callable[[str], Classroom], theme: str, lang: str) -> None:
+    classroom = open_classroom("three-nodes")
+    wall = Wall(classroom, theme, lang)
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    urgent = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "urgent"},
+        "value": 10_000,
+    }
+    classroom.cluster("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", urgent)
+    for number in range(FILLERS):
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(f"filler-{number}", "900m"))
+    wait_state(
+        wall.page,
+        lambda now: len(now["pods"]) >= FILLERS and all(one["phase"] == "Running" for one in now["pods"]),
+        "the nodes are full",
+    )
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("huge", "900"))
+    classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("vip", "1500m", "urgent"))
+    wall.shows("stage")
+    hold_at(classroom, wall, "PostFilter", "default/vip")
+    expect(wall.page.get_by_test_id("evict-evict")).to_have_attribute("aria-current", "step")
+    wall.judge("stage-preemption")
+    for key, what in (("default/filler-2", "placed"), ("default/huge", "huge")):
+        wall.shows("decision", select=f"pods {key}", inspectorTab="decision")
+        wall.page.locator(".dc-body .dc-pipeline").first.wait_for()
+        for part in (0, 1.5, 3, 5, 7, 9):
+            wall.shows("decision", select=f"pods {key}", inspectorTab="decision", **({"part": part} if part else {}))
+            wall.judge(f"decision-{what}-{part}")
+    wall.shows("preemption", select="pods default/vip", inspectorTab="decision")
+    wall.page.get_by_test_id("preemption-table").wait_for()
+    wall.judge("preemption")
+    wall.rule()
+
+
+@pytest.mark.parametrize(("theme", "lang"), [("projector", "en"), ("dark", "zh-hans")])
+def test_an_election(open_classroom: Callable[[str], Classroom], theme: str, lang: str) -> None:
+    classroom = open_classroom("ha")
+    wall = Wall(classroom, theme, lang)
+    classroom.session("PATCH", "/clock", {"pace": 0, "rate": 10})
+    classroom.session("POST", "/replicas/kube-scheduler-0/fault", {"kind": "crash"})
+    wall.shows("stage")
+    wall.page.locator('.st-replica[data-state="crashed"]').wait_for()
+    wall.judge("stage-crashed")
+    wall.shows("election", dockTab="election")
+    wall.page.locator('#dock [data-testid^="election-card-"][data-state="leader"]').first.wait_for(state="attached")
+    wall.page.locator("#dock .main-svg").first.wait_for()
+    classroom.session("PATCH", "/clock", {"paused": True})
+    wall.judge("election")
+    wall.rule()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-hans"])
+def test_a_poll(open_classroom: Callable[[str], Classroom], lang: str) -> None:
+    classroom = open_classroom("zones")
+    wall = Wall(classroom, lang=lang)
+    classroom.session("PATCH", "/clock", {"pace": 0, "paused": True})
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("asked", "300m"))
+    seats = [
+        classroom.server.request("POST", f"/api/sessions/{classroom.code}/join", {"name": name})[1]
+        for name in ("Mei", "Lin", "Bo")
+    ]
+    poll = classroom.session("POST", "/polls", {"kind": "node", "pod": "default/asked"})
+    wall.page.get_by_test_id("wall-question").wait_for()
+    wall.judge("poll-open")
+    first, second, *_, last = (option["id"] for option in poll["options"])
+    for round_, choices in ((1, (first, first, last)), (2, (first, second, second))):
+        if round_ == 2:
+            classroom.session("POST", f"/polls/{poll['id']}/reopen")
+        for seat, choice in zip(seats, choices, strict=True):
+            path = f"/api/sessions/{classroom.code}/polls/{poll['id']}/votes"
+            status, answer = classroom.server.request("POST", path, {"choice": choice}, seat["token"])
+            assert status == 200, answer
+        classroom.session("POST", f"/polls/{poll['id']}/close")
+        wall.judge(f"poll-closed-{round_}")
+    classroom.session("POST", f"/polls/{poll['id']}/reveal")
+    expect(wall.page.locator(".wall-why .vote-why")).not_to_be_empty()
+    wall.judge("poll-revealed")
+    wall.rule()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-hans"])
+def test_a_lesson(open_classroom: Callable[..., Classroom], lang: str) -> None:
+    classroom = open_classroom("", lesson="preemption")
+    wall = Wall(classroom, lang=lang)
+    for number in range(4):
+        if number:
+            classroom.session("POST", "/lesson", {"do": "skip"})
+        wall.shows("lesson")
+        wall.page.locator(".board h2").wait_for()
+        wall.judge(f"lesson-{number}")
+    wall.rule()
