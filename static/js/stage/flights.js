@@ -61,7 +61,7 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
     const card = place(hand.closest(".st-replica") ?? hand);
     const field = place(parts.scroller);
     // Where the schedulers stand above the nodes, the way is straight.
-    if (above(card, field)) return [place(hand), { x: box.x + box.w / 2, y: box.y + box.h / 2 }].map(({ x, y }) => ({ x, y }));
+    if (above(card, field)) return [place(hand), middle(box)].map(({ x, y }) => ({ x, y }));
     const tie = parts.schedulers.querySelector(".st-tie");
     const y = tie ? place(tie).y : place(hand).y;
     // Where the schedulers stand below the lanes, the way out is the right edge of that column all the same.
@@ -77,11 +77,9 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
    */
   function requests(before, now, layout, timeMs) {
     places.clear();
-    const pathOf = (/** @type {string} */ client, /** @type {string} */ node) => {
-      const stops = clients.places(client).map((element) => place(element)).map(({ x, y }) => ({ x, y }));
-      const box = layout && node ? tileBox(layout, node) : null;
-      return box && stops.length > 0 ? [...stops, { x: box.x + box.w / 2, y: box.y + box.h / 2 }] : stops;
-    };
+    const stops = (/** @type {string} */ client) => clients.places(client).map((element) => place(element)).map(({ x, y }) => ({ x, y }));
+    const pathOf = (/** @type {string} */ client, /** @type {string} */ node) =>
+      ending(stops(client), layout && node ? tileBox(layout, node) : null);
     for (const flight of requestFlights(before, now, pathOf, timeMs)) overlay.launch(flight);
   }
 
@@ -98,10 +96,8 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
     if (!before || !layout || before === model || rate > MOTION_RATE_MAX) return;
     places.clear();
     const kind = motionOn(ui.reducedMotion, rate) ? "fly" : "trail";
-    const told = new Set(turns.map((turn) => turn.pod));
     const launch = (/** @type {string} */ key, /** @type {string} */ state, /** @type {readonly Spot[]} */ path) => {
-      const glyph = model.pods.get(key);
-      if (glyph) overlay.launch({ key, failed: false, look: { state, hue: glyph.hue, ring: glyph.ring }, path, startMs: timeMs, kind });
+      for (const flight of flightsOf(model, key, state, path)) overlay.launch({ ...flight, startMs: timeMs, kind });
     };
     const hand = schedulers.hand();
     for (const turn of turns) {
@@ -109,7 +105,7 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
       if (turn.kind === "taken" && row && hand) launch(turn.pod, "queued", [edge(place(row)), place(hand)]);
       if (turn.kind === "reserved") launch(turn.pod, "assumed", pathTo(layout, turn.node));
     }
-    for (const { key, node } of cameUntold(before, model, told)) launch(key, "assumed", pathTo(layout, node));
+    for (const { key, node } of cameUntold(before, model, turns)) launch(key, "assumed", pathTo(layout, node));
   }
 
   /**
@@ -120,9 +116,9 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
    */
   function paint(timeMs, colours, scene, layout) {
     places.clear();
-    const hand = schedulers.hand();
-    const drawn = layout.level <= 3 && hand && !above(place(hand), place(parts.scroller));
-    const paths = (drawn ? connected(scene) : []).map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
+    const hand = layout.level <= 3 ? schedulers.hand() : null;
+    const drawn = hand && !above(place(hand), place(parts.scroller)) ? connected(scene) : [];
+    const paths = drawn.map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
     overlay.paint(timeMs, colours, paths, place(parts.scroller));
   }
 
@@ -133,9 +129,10 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
  * Pods that came to a node between two models without a turn of their cycle that was told.
  * @param {Model} before
  * @param {Model} model
- * @param {ReadonlySet<string>} told
+ * @param {readonly Turn[]} turns those that are told
  */
-function cameUntold(before, model, told) {
+function cameUntold(before, model, turns) {
+  const told = new Set(turns.map((turn) => turn.pod));
   return model.fresh.flatMap((glyph) => {
     const { key } = glyph;
     const node = glyph.pod?.spec?.nodeName;
@@ -152,6 +149,31 @@ function cameUntold(before, model, told) {
  */
 function above(one, other) {
   return one.bottom <= other.top;
+}
+
+/**
+ * The stops of a way that ends in a box; a way without a stop goes nowhere.
+ * @param {Spot[]} stops
+ * @param {{x: number, y: number, w: number, h: number} | null} box
+ */
+function ending(stops, box) {
+  return box && stops.length > 0 ? [...stops, middle(box)] : stops;
+}
+
+/**
+ * @param {Model} model
+ * @param {string} key
+ * @param {string} state
+ * @param {readonly Spot[]} path
+ */
+function flightsOf(model, key, state, path) {
+  const glyph = model.pods.get(key);
+  return glyph ? [{ key, failed: false, look: { state, hue: glyph.hue, ring: glyph.ring }, path }] : [];
+}
+
+/** @param {{x: number, y: number, w: number, h: number}} box */
+function middle(box) {
+  return { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
 /** @param {{right: number, y: number}} box */

@@ -80,17 +80,6 @@ export function mountLanes(element, dispatch) {
     }
   }
 
-  /**
-   * Where a pod's row is, for a flight to start from; null while it is not listed.
-   * @param {string} key
-   */
-  function rowOf(key) {
-    const row = element.querySelector(`[data-pod="${CSS.escape(key)}"]`);
-    const lane = row?.closest(".st-lane") ?? element.querySelector('[data-testid="queue-lane-active"]');
-    // On a wall lanes are counts, and empty ones are not there.
-    return [row, lane].find((one) => one && one.getClientRects().length > 0) ?? null;
-  }
-
   /** @param {Lane} lane */
   function createLane(lane) {
     const header = h("header", { class: "st-lane-head" }, icon(LANE_ICONS[lane.name], 13),
@@ -141,7 +130,19 @@ export function mountLanes(element, dispatch) {
     ].join(" ").trim());
   }
 
-  return { render, tick, rowOf };
+  return { render, tick, rowOf: (/** @type {string} */ key) => rowOf(element, key) };
+}
+
+/**
+ * Where a pod's row is, for a flight to start from; null while it is not listed.
+ * @param {HTMLElement} element of the lanes
+ * @param {string} key
+ */
+function rowOf(element, key) {
+  const row = element.querySelector(`[data-pod="${CSS.escape(key)}"]`);
+  const lane = row?.closest(".st-lane") ?? element.querySelector('[data-testid="queue-lane-active"]');
+  // On a wall lanes are counts, and empty ones are not there.
+  return [row, lane].find((one) => one && one.getClientRects().length > 0) ?? null;
 }
 
 /**
