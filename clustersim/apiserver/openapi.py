@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from clustersim.apiserver import caching, customopenapi, openapiv2
+from clustersim.apiserver import caching, customopenapi, openapischema, openapiv2
 from clustersim.apiserver.caching import VARIES
 from clustersim.apiserver.discovery import served_of
 from clustersim.apiserver.messages import Request, Response, json_response
@@ -15,54 +15,15 @@ from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
 from controllers.kinds.table import TABLE
 from controllers.registry.kind import Kind
-from controllers.registry.merging import MERGE_KEYS
-from controllers.registry.schema import FieldType, Model, is_model, model
+from controllers.registry.schema import is_model
 from controllers.registry.table import Kinds
 
 DOCUMENTS_KEPT: Final = 512
 """Documents of groups and versions that a process remembers; those of our own kinds are some thirty."""
 
-_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
-_RAW: Final = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+_META: Final = openapischema.META
 
-_SCALARS: Final[dict[str, dict[str, Any]]] = {
-    "string": {"type": "string"},
-    "integer": {"type": "integer", "format": "int64"},
-    "number": {"type": "number", "format": "double"},
-    "boolean": {"type": "boolean"},
-    "bytes": {"type": "string", "format": "byte"},
-}
-_NAMED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "time": (f"{_META}.Time", {"type": "string", "format": "date-time"}),
-    "micro-time": (f"{_META}.MicroTime", {"type": "string", "format": "date-time"}),
-    "any": (_RAW, {"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
-    "fields": (f"{_META}.FieldsV1", {"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
-    "quantity": (
-        "io.k8s.apimachinery.pkg.api.resource.Quantity",
-        {"oneOf": [{"type": "string"}, {"type": "number"}]},
-    ),
-    "int-or-string": (
-        "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
-        {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
-    ),
-}
-"""Scalars that have a name of their own in upstream's documents."""
-
-_EXTRA: Final = "map[string]v1.ExtraValue"
 _PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
-
-_PACKAGES: Final = {
-    "meta_v1": "io.k8s.apimachinery.pkg.apis.meta.v1",
-    "core_v1": "io.k8s.api.core.v1",
-    "apps_v1": "io.k8s.api.apps.v1",
-    "coordination_v1": "io.k8s.api.coordination.v1",
-    "scheduling_v1": "io.k8s.api.scheduling.v1",
-    "events_v1": "io.k8s.api.events.v1",
-    "apiextensions_v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
-    "apiregistration_v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
-    "clustersim_v1": "io.clustersim.v1",
-}
-
 
 _INFO: Final = {"title": "Kubernetes", "version": "1.34"}
 """What upstream's documents are called."""
@@ -125,31 +86,34 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
     """Return what is served of one group and version: paths in upstream's names, and every struct that they use."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {f"/{_name(group, version)}/": {"get": _operation("get", None)}}
-    _add_schema("meta_v1.APIResourceList", schemas)
+    openapischema.add("meta_v1.APIResourceList", schemas)
     for kind in kinds:
         if kind.published is not None:
             customopenapi.add_schemas(kind, schemas)
-            _add_schema("meta_v1.ObjectMeta", schemas)
-            _add_schema("meta_v1.ListMeta", schemas)
+            openapischema.add("meta_v1.ObjectMeta", schemas)
+            openapischema.add("meta_v1.ListMeta", schemas)
             _add_bodies(kind, schemas)
             paths |= _paths(kind)
         elif is_model(kind.schema):
-            _add_schema(kind.schema, schemas)
-            schemas[_schema_name(kind.schema)]["x-kubernetes-group-version-kind"] = [_gvk(kind)]
-            _add_schema(f"{kind.schema}List", schemas)
+            openapischema.add(kind.schema, schemas)
+            schemas[openapischema.name_of(kind.schema)]["x-kubernetes-group-version-kind"] = [_gvk(kind)]
+            openapischema.add(f"{kind.schema}List", schemas)
+            if f"{kind.schema}List" != kind.schema:
+                _note_kind(f"{kind.schema}List", (kind.group, kind.version, kind.list_kind), schemas)
             _add_bodies(kind, schemas)
             paths |= _paths(kind)
     for review in REVIEWS:
         if (review.group, "v1") == (group, version):
             key = _model_of(review.group, "v1", review.kind)
-            _add_schema(key, schemas)
+            openapischema.add(key, schemas)
+            _note_kind(key, (group, version, review.kind), schemas)
             home = "/namespaces/{namespace}" if review.namespaced else ""
             gvk = {"group": group, "version": version, "kind": review.kind}
             paths[f"/{_name(group, version)}{home}/{review.plural}"] = {"post": _operation("post", gvk, key)}
     verbs = {operation["x-kubernetes-action"] for methods in paths.values() for operation in methods.values()}
     for struct, uses in (("WatchEvent", "watch"), ("DeleteOptions", "delete"), ("Status", "delete")):
         if uses in verbs:
-            _add_schema(f"meta_v1.{struct}", schemas)
+            openapischema.add(f"meta_v1.{struct}", schemas)
     if "patch" in verbs:
         schemas[f"{_META}.Patch"] = _PATCH
     told = {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": {"schemas": schemas}}
@@ -197,7 +161,7 @@ def _operation(action: str, gvk: dict[str, str] | None, body: str = "") -> dict[
     if gvk is not None:
         told["x-kubernetes-group-version-kind"] = gvk
     if body:
-        schema = {"$ref": f"#/components/schemas/{body if body.count('.') > 1 else _schema_name(body)}"}
+        schema = {"$ref": f"#/components/schemas/{body if body.count('.') > 1 else openapischema.name_of(body)}"}
         told["parameters"] = _PARAMETERS
         told["requestBody"] = {"content": {"application/json": {"schema": schema}}}
     return told
@@ -253,70 +217,17 @@ def _add_bodies(kind: Kind, schemas: dict[str, Any]) -> None:
     """Add what is sent to a kind's subresources and is no struct of its own."""
     for subresource in kind.subresources:
         if subresource.body is not None and not subresource.simulated:
-            _add_schema(_model_of(*subresource.body), schemas)
+            openapischema.add(_model_of(*subresource.body), schemas)
+            _note_kind(_model_of(*subresource.body), subresource.body, schemas)
+
+
+def _note_kind(key: str, names: tuple[str, str, str], schemas: dict[str, Any]) -> None:
+    """Say of a struct that it is a kind: its group, version and name."""
+    group, version, kind = names
+    told = schemas.get(openapischema.name_of(key))
+    if told is not None:
+        told["x-kubernetes-group-version-kind"] = [{"group": group, "kind": kind, "version": version}]
 
 
 def _model_of(group: str, version: str, kind: str) -> str:
     return f"{group.partition('.')[0] or 'core'}_{version}.{kind}"
-
-
-def _schema_name(key: str) -> str:
-    module, _, name = key.partition(".")
-    return f"{_PACKAGES.get(module, 'io.k8s.api.' + module.replace('_', '.'))}.{name}"
-
-
-def _add_schema(key: str, schemas: dict[str, Any]) -> None:
-    """Add a struct and everything that it refers to."""
-    name = _schema_name(key)
-    if name in schemas or not is_model(key):
-        return
-    struct = model(key)
-    schemas[name] = {}
-    properties: dict[str, Any] = {}
-    for field in struct.fields.values():
-        properties[field.name] = _property(struct, field)
-        if named := _named(field):
-            schemas.setdefault(*named)
-        if field.model:
-            _add_schema(field.model, schemas)
-    entry: dict[str, Any] = {"type": "object", "description": struct.description, "properties": properties}
-    required = [field.name for field in struct.fields.values() if field.required]
-    if required:
-        entry["required"] = required
-    if struct.open:
-        entry["x-kubernetes-preserve-unknown-fields"] = True
-    schemas[name] = entry
-
-
-def _named(field: FieldType) -> tuple[str, dict[str, Any]] | None:
-    """Return name and schema of a scalar that has a name of its own."""
-    if field.scalar is None or field.scalar in _SCALARS or field.go == _EXTRA:
-        return None
-    return _NAMED["fields" if field.go == "v1.FieldsV1" else field.scalar]
-
-
-def _property(struct: Model, field: FieldType) -> dict[str, Any]:
-    inner: dict[str, Any]
-    named = _named(field)
-    if named is not None:
-        inner = {"allOf": [{"$ref": f"#/components/schemas/{named[0]}"}]}
-    elif field.go == _EXTRA:
-        inner = {"type": "array", "items": {"type": "string"}}
-    elif field.scalar is not None:
-        inner = dict(_SCALARS[field.scalar])
-    elif field.container:
-        inner = {"$ref": f"#/components/schemas/{_schema_name(field.model)}"}
-    else:
-        inner = {"allOf": [{"$ref": f"#/components/schemas/{_schema_name(field.model)}"}]}
-    if field.container == "list":
-        inner = {"type": "array", "items": inner}
-        merge_key = MERGE_KEYS.get((struct.key, field.name))
-        if merge_key:
-            inner["x-kubernetes-patch-merge-key"] = merge_key
-            inner["x-kubernetes-patch-strategy"] = "merge"
-    elif field.container == "map":
-        inner = {"type": "object", "additionalProperties": inner}
-    description = struct.descriptions.get(field.name)
-    if description:
-        inner["description"] = description
-    return inner

@@ -63,8 +63,8 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
                 told[key] = value.replace(_V3, "#/definitions/")
             case "allOf" if len(value) == 1 and "$ref" in value[0]:
                 told |= _schema(value[0])
-            case "allOf" | "anyOf" | "not" | "nullable":
-                # Of a schema that a session defines: v2 tells less of it.
+            case "allOf" | "anyOf" | "not" | "nullable" | "default":
+                # Of a schema that a session defines v2 tells less, and of no field what stands for it.
                 continue
             case "oneOf" if schema.get("type"):
                 continue

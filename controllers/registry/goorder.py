@@ -32,6 +32,11 @@ def _orders() -> dict[str, dict[str, int]]:
     return table
 
 
+def place_of(struct: str) -> Mapping[str, int]:
+    """Return the places of a struct's fields, where they are not those of the alphabet."""
+    return _orders().get(struct, {})
+
+
 def touched_by_merge(patch: Mapping[str, Any]) -> Touched:
     """Return what a merge patch goes through."""
     return {key: touched_by_merge(value) for key, value in patch.items() if isinstance(value, dict)}

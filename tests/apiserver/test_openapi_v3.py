@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from clustersim.apiserver import openapischema
 from clustersim.apiserver.discovery import group_versions
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.openapi import answer
+from controllers.registry.schema import model
 
 SCHEMAS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -65,3 +67,55 @@ def test_connections_and_what_is_created_alone_have_paths() -> None:
     assert paths["/api/v1/nodes/{name}/proxy"]["get"]["x-kubernetes-action"] == "connect"
     reviews = document("apis/authorization.k8s.io/v1")["paths"]
     assert reviews["/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"].keys() == {"post"}
+
+
+def test_fields_say_what_they_may_hold_what_stands_for_them_and_how_they_merge() -> None:
+    schemas = document("apis/apps/v1")["components"]["schemas"]
+
+    def of(struct: str, field: str) -> dict[str, Any]:
+        told: dict[str, Any] = schemas[struct]["properties"][field]
+        return {key: value for key, value in told.items() if key != "description"}
+
+    core, apps = "io.k8s.api.core.v1", "io.k8s.api.apps.v1"
+    assert of(f"{core}.ContainerPort", "protocol") == {
+        "type": "string",
+        "default": "TCP",
+        "enum": ["SCTP", "TCP", "UDP"],
+    }
+    assert of(f"{core}.ContainerPort", "containerPort") == {"type": "integer", "format": "int32", "default": 0}
+    assert of(f"{core}.ContainerPort", "hostIP") == {"type": "string"}
+    assert of(f"{core}.Container", "env") == {
+        "type": "array",
+        "items": {"allOf": [{"$ref": f"{SCHEMAS}{core}.EnvVar"}], "default": {}},
+        "x-kubernetes-list-map-keys": ["name"],
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-patch-merge-key": "name",
+        "x-kubernetes-patch-strategy": "merge",
+    }
+    assert of(f"{core}.Container", "command") == {
+        "type": "array",
+        "items": {"type": "string", "default": ""},
+        "x-kubernetes-list-type": "atomic",
+    }
+    assert of(f"{core}.ResourceRequirements", "limits") == {
+        "type": "object",
+        "additionalProperties": {"$ref": f"{SCHEMAS}io.k8s.apimachinery.pkg.api.resource.Quantity"},
+    }
+    assert of(f"{apps}.DeploymentSpec", "strategy") == {
+        "allOf": [{"$ref": f"{SCHEMAS}{apps}.DeploymentStrategy"}],
+        "default": {},
+        "x-kubernetes-patch-strategy": "retainKeys",
+    }
+    assert of(f"{apps}.DeploymentSpec", "selector") == {"allOf": [{"$ref": f"{SCHEMAS}{META}.LabelSelector"}]}
+    assert schemas[f"{META}.LabelSelector"]["x-kubernetes-map-type"] == "atomic"
+    assert schemas[f"{core}.ContainerPort"]["required"] == ["containerPort"]
+    assert schemas[f"{apps}.DeploymentCondition"]["required"] == ["type", "status"]
+    kinds = schemas[f"{apps}.DeploymentList"]["x-kubernetes-group-version-kind"]
+    assert kinds == [{"group": "apps", "kind": "DeploymentList", "version": "v1"}]
+
+
+def test_what_fields_may_hold_is_said_of_fields_there_are() -> None:
+    for (struct, field), texts in openapischema.enums().items():
+        assert field in model(struct).fields, (struct, field)
+        assert texts == sorted(set(texts)), (struct, field)
+    assert len(openapischema.enums()) > 80

@@ -50,6 +50,11 @@ TABLES = {
         "(struct, field) whose parts have owners, though the struct that they hold has one elsewhere.",
     ),
     "ATOMIC_STRUCTS": ("frozenset[str]", "Structs that have one owner as a whole, wherever they stand."),
+    "STRATEGIES": ("dict[tuple[str, str], str]", "(struct, field) → its strategies of merging, as they are published."),
+    "LIST_TYPES": (
+        'dict[tuple[str, str], Literal["atomic", "map", "set"]]',
+        "(struct, list) → how it merges when fields have owners, where upstream says so.",
+    ),
 }
 
 
@@ -91,6 +96,8 @@ def upstream() -> dict[str, Any]:
     keys: dict[tuple[str, str], str] = {}
     values: dict[tuple[str, str], str] = {}
     owned: dict[tuple[str, str], tuple[str, ...]] = {}
+    told: dict[tuple[str, str], str] = {}
+    listed: dict[tuple[str, str], str] = {}
     sets, replaced, whole, whole_structs, granular = set(), set(), set(), set(), set()
     for name, struct in definitions().items():
         key = struct_of(name) if name.count(".") > 3 else ""
@@ -106,6 +113,10 @@ def upstream() -> dict[str, Any]:
                 keys[key, field] = merge_key
             elif "merge" in strategies:
                 sets.add((key, field))
+            if strategies != [""]:
+                told[key, field] = ",".join(strategies)
+            if "x-kubernetes-list-type" in entry:
+                listed[key, field] = entry["x-kubernetes-list-type"]
             if "replace" in strategies:
                 replaced.add((key, field))
             if held_by(entry):
@@ -125,6 +136,8 @@ def upstream() -> dict[str, Any]:
         "ATOMIC_MAPS": frozenset(whole),
         "GRANULAR": frozenset(granular),
         "ATOMIC_STRUCTS": frozenset(whole_structs),
+        "STRATEGIES": told,
+        "LIST_TYPES": listed,
     }
 
 
