@@ -39,9 +39,6 @@ REFUSALS: Final = {
     "portforward": "the containers of this cluster are simulated: they listen on no port that could be forwarded",
     "proxy": "the containers of this cluster are simulated: they listen on no port that requests could be sent to",
 }
-SERVICES: Final = "services"
-ENDPOINTS: Final = "endpoints"
-
 NO_WEBSOCKET: Final = (
     "this server answers by websocket alone (v5.channel.k8s.io, v4.channel.k8s.io), which kubectl speaks from 1.31 on"
 )
@@ -241,19 +238,14 @@ def _is_prompt(words: Sequence[str]) -> bool:
 
 def refuse(view: ReadView, target: Target) -> ApiError:
     """Return why nothing can be sent to what a path names: it is not there, or the 501 of what is only simulated."""
-    resource, name, port = target.kind.resource, target.name, ""
+    resource, name = target.kind.resource, target.name
     if target.subresource == "proxy":
         parts = name.split(":")
-        scheme, name, port = {1: ("", name, ""), 2: ("", *parts)}.get(len(parts), (*parts, "", "")[:3])
+        scheme, name = ("", parts[0]) if len(parts) < 3 else (parts[0], parts[1])
         if not name or len(parts) > 3 or scheme not in ("", "http", "https"):
             return bad_request(f"invalid {target.kind.kind.lower()} request {json.dumps(target.name)}")
-    # Who answers for a Service is asked first, the Service itself where one of its ports has to be looked up.
-    asked = ENDPOINTS if resource == SERVICES and not port.isdigit() else resource
-    stored = view.get(asked, target.namespace or "", name)
-    if stored is None:
-        return not_found(asked, name)
-    if asked == ENDPOINTS and not stored.object.get("subsets"):
-        return ApiError(503, "ServiceUnavailable", f'no endpoints available for service "{name}"')
+    if view.get(resource, target.namespace or "", name) is None:
+        return not_found(resource, name)
     text = f"{target.subresource}: {REFUSALS[target.subresource]}"
     return ApiError(501, "NotImplemented", text, kind=resource, name=target.name)
 

@@ -14,8 +14,8 @@ from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.impersonating import acting
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
-from clustersim.apiserver.messages import Request, Response, check_timeout, error_response, json_response, warning
-from clustersim.apiserver.negotiation import check_acceptable, formed, wanted_of
+from clustersim.apiserver.messages import JSON, Request, Response, check_timeout, error_response, json_response, warning
+from clustersim.apiserver.negotiation import ACCEPTED, STREAMED_TOO, check_acceptable, formed, wanted_of
 from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import WATCH, Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
@@ -30,9 +30,14 @@ from clustersim.store import SqlStore, open_store, sessions
 from controllers.kinds.flowcontrol.flowschema import GROUP as FLOW_GROUP
 from controllers.kinds.table import TABLE
 from controllers.registry import fields
-from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized
+from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized, unknown_resource
 
 watches: Final = Watches()
+
+_KEYS: Final = ("/.well-known/openid-configuration", "/openid/v1/jwks")
+"""Where an API server tells who signs its tokens; here nobody else can check them."""
+
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 _ANSWERED: Final = {("serviceaccounts", "token"): tokens.create}
 """(resource, subresource) that is answered here and stores nothing."""
@@ -92,24 +97,25 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     hints.touch(principal.session_id)
     check_timeout(request)
     path = request.path.rstrip("/")
-    if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-        raise method_not_allowed()
     if reviews.review_of(path) is not None:
         return reviews.answer(request, principal)
     parts = [part for part in path.split("/") if part]
     if not parts:
         return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
-        if parts != ["apis"]:
-            # The handler of this one list asks for no method, upstream too.
+        found = discovery.answer(request, TABLE.of(open_store(principal.session_id)))
+        if parts[0] == "api" or len(parts) == 3:
+            # The handlers of groups ask for no method, upstream neither.
             _only_get(request)
-        return discovery.answer(request, TABLE.of(open_store(principal.session_id)))
+        return found
     match parts[0]:
-        case "version" if len(parts) == 1:
+        case "version":
+            if len(parts) > 1:
+                raise unknown_resource()
             _only_get(request)
+            check_acceptable(request, produced=(JSON,))
             return json_response(discovery.VERSION)
-        case "openapi":
-            _only_get(request)
+        case "openapi" if parts[1:2] in (["v2"], ["v3"]):
             return openapi.answer(request, TABLE.of(open_store(principal.session_id)))
         case "livez" | "readyz" | "healthz":
             return health.answer(request, parts)
@@ -117,6 +123,8 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             _only_get(request)
             roles.check_path(principal, "get", path)
             return fairness.metrics(principal.session_id)
+        case ".well-known" | "openid" if path in _KEYS and request.method != "GET":
+            raise method_not_allowed()
         case "api" | "apis":
             kinds = TABLE.of(open_store(principal.session_id))
             return _with_deprecation(request, parse(path, kinds), principal, noted)
@@ -167,7 +175,7 @@ def still_allowed(watch: Watch) -> bool:
 
 def _with_deprecation(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
     """Answer about a resource; a deprecated one warns in every answer, a refusal too."""
-    if not target.kind.deprecated:
+    if not target.kind.deprecated or (request.method != "GET" and _verb(request, target) not in target.verbs):
         return _resource(request, target, principal, noted)
     try:
         answer = _resource(request, target, principal, noted)
@@ -180,6 +188,8 @@ def _with_deprecation(request: Request, target: Target, principal: Principal, no
 
 
 def _resource(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
+    if request.method not in _METHODS:
+        raise method_not_allowed()
     verb = _verb(request, target)
     noted.target, noted.verb = target, verb
     if target.subresource and not target.name and verb != "create":
@@ -188,7 +198,7 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
     if verb not in target.verbs or not _routed(target, verb):
         raise method_not_allowed()
-    check_acceptable(request, lists=verb in ("list", "watch"))
+    check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)
     _check_path_name(target.name)
     if not target.simulated:
         # Nothing is written for whoever could not read the answer.

@@ -11,7 +11,6 @@ from typing import Final
 
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import PageNotFound
-from scheduler_core.api.errors import method_not_allowed
 
 _HOOKS: Final = (
     "start-apiserver-admission-initializer",
@@ -57,10 +56,8 @@ def answer(request: Request, parts: Sequence[str]) -> Response:
     """Answer `/livez`, `/livez?verbose`, `/livez/ping` and their like.
 
     Raises:
-        ApiError: 404, no such check; 405.
+        ApiError: 404, no such check. No method is refused, upstream neither.
     """
-    if request.method != "GET":
-        raise method_not_allowed()
     name, check = parts[0], "/".join(parts[1:])
     if check and check not in CHECKS[name]:
         raise PageNotFound

@@ -20,6 +20,7 @@ from controllers.log.operations import PatchType
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
+from controllers.registry.incoming import check_type
 from controllers.registry.marks import Marks
 from controllers.registry.schema import check, too_deep
 from scheduler_core.api.errors import ApiError, bad_request
@@ -58,7 +59,12 @@ class Request:
     @property
     def content_type(self) -> str:
         """Return the body's media type without parameters."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return self.content_type_as_sent.lower()
+
+    @property
+    def content_type_as_sent(self) -> str:
+        """Return the body's media type in the letters that were sent: those of patches are compared as they are."""
+        return self.headers.get("content-type", "").partition(";")[0].strip()
 
     def flag(self, name: str) -> bool:
         """Return a boolean parameter, false when it is missing: upstream takes all but `false` and `0` for true."""
@@ -200,13 +206,14 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
     return document
 
 
-def checked_body(request: Request, kind: str, schema: str) -> dict[str, Any]:
+def checked_body(request: Request, kind: str, schema: str, group: str) -> dict[str, Any]:
     """Return a body that is answered and never stored, its fields of the types that `schema` tells.
 
     Raises:
         ApiError: 400, 415.
     """
     document = decode_body(request, kind)
+    check_type(f"{group}/v1", kind, document)
     wrong = check(document, schema, require=False).wrong
     if wrong:
         why = f'{kind} in version "v1" cannot be handled as a {kind}: {wrong[0].message}'

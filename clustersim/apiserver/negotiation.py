@@ -16,7 +16,7 @@ from clustersim.apiserver import protobuf
 from clustersim.apiserver.messages import JSON, PROTOBUF, YAML, Request, Response
 from clustersim.documents import kubernetes_yaml
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import ApiError
+from scheduler_core.api.errors import ApiError, bad_request
 
 Form = Literal["objects", "table", "metadata"]
 
@@ -25,6 +25,12 @@ ACCEPTED: Final = (JSON, YAML, PROTOBUF)
 
 STREAMED: Final = "stream=watch"
 _STREAMS: Final = (f"{JSON};{STREAMED}", f"{PROTOBUF};{STREAMED}")
+_INCLUDED: Final = ("Metadata", "Object", "None")
+"""How much of an object a row may carry."""
+
+STREAMED_TOO: Final = (*ACCEPTED, *_STREAMS)
+"""What a path that can be watched produces."""
+
 _META: Final = "meta.k8s.io"
 _VERSIONS: Final = ("v1", "v1beta1")
 _METADATA: Final = "PartialObjectMetadata"
@@ -75,14 +81,13 @@ class _Clause(NamedTuple):
         return self.media in (media, "*/*") or self.media == f"{media.partition('/')[0]}/*"
 
 
-def check_acceptable(request: Request, *, lists: bool) -> None:
-    """Refuse what no route produces, whatever is asked; `lists`: of a path that can be watched.
+def check_acceptable(request: Request, *, produced: Sequence[str] = ACCEPTED) -> None:
+    """Refuse what a route does not produce, whatever is asked.
 
     Raises:
         ApiError: 406.
     """
     header = request.headers.get("accept", "").strip()
-    produced = (*ACCEPTED, *_STREAMS) if lists else ACCEPTED
     if not header or any(clause.media in (*produced, "*/*") for clause in _clauses(header)):
         return
     why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}"
@@ -104,6 +109,9 @@ def wanted(request: Request, *, tables: bool = True, binary: bool = True) -> Wan
     for clause in _clauses(header):
         for media in filter(clause.takes, ACCEPTED):
             form = _form(clause, media, tables=tables)
+            if form == "table" and include not in _INCLUDED:
+                why = f"Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
+                raise bad_request(f"Unable to convert to Table as requested: includeObject: {why}")
             if form is not None and (binary or media != PROTOBUF or form != "objects"):
                 listed = clause.parameters.get("as") == _METADATA_LIST
                 return Wanted(form, include, media, clause.parameters.get("v", "v1"), listed)

@@ -39,7 +39,7 @@ def create(view: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 404, 409, 422.
     """
-    body = checked_body(request, "TokenRequest", "authentication_v1.TokenRequest")
+    body = checked_body(request, "TokenRequest", "authentication_v1.TokenRequest", _GROUP)
     spec, metadata = (found if isinstance(found := body.get(key), dict) else {} for key in ("spec", "metadata"))
     namespace = target.namespace or ""
     for key, own in (("name", target.name), ("namespace", namespace)):

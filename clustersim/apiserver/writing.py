@@ -31,6 +31,8 @@ from clustersim.store import SqlStore
 from controllers.log.operations import Create, Patch, PatchType, Update
 from controllers.log.store import Stored
 from controllers.registry.context import Context
+from controllers.registry.gojson import syntax_error
+from controllers.registry.incoming import check_body, checked
 from controllers.registry.kind import Subresource
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
@@ -53,6 +55,8 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
         subresource = target.kind.subresource(target.subresource)
         if subresource is None or subresource.post is None:
             raise _not_allowed()
+        if subresource.body is not None:
+            check_body(document, subresource.body, context, namespace if target.kind.namespaced else None)
         if target.name:
             _check_name(target, document, subresource)
         operation = Create(target.kind.resource, namespace, document, target.subresource)
@@ -89,20 +93,30 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     context.repeated = repeated_fields(request, document)
     home, name = _home(target), _named(target)
     metadata = document.get("metadata")
+    subresource = target.kind.subresource(target.subresource)
+    if subresource is not None and subresource.body is not None:
+        check_body(document, subresource.body, context, home if target.kind.namespaced else None)
+    elif metadata is not None and not isinstance(metadata, dict):
+        checked(target.kind, document, context)
     if not isinstance(metadata, dict) or not metadata.get("name"):
         undetermined = f"the name of the object ({name} based on URL) was undeterminable"
         raise bad_request(f"{undetermined}: name must be provided")
-    operation = Update(target.kind.resource, home, name, document, target.subresource)
-    return object_of(store, request, target, apply(store, operation, context), context, 200)
+    operation: Update | Create = Update(target.kind.resource, home, name, document, target.subresource)
+    status = 200
+    makes = target.kind.made_by_put and not target.subresource and metadata["name"] == name
+    if makes and ReadView(store).get(target.kind.resource, home, name) is None:
+        # What is not there is made.
+        operation, status = Create(target.kind.resource, home, document), 201
+    return object_of(store, request, target, apply(store, operation, context), context, status)
 
 
 def patch(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a PATCH of one of the four types."""
-    patch_type = PATCH_TYPES.get(request.content_type)
+    patch_type = PATCH_TYPES.get(request.content_type_as_sent)
     if patch_type is None:
         raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", extra={"details": {}})
     check_patch_options(request, applies=patch_type == "apply")
-    body = decode_applied(request.body) if patch_type == "apply" else decode_json(request.body)
+    body = decode_applied(request.body) if patch_type == "apply" else _json_patch(store, request, target, patch_type)
     context = context_of(store, request, principal)
     context.repeated = repeated_in_patch(request, patch_type, body)
     operation = Patch(
@@ -116,6 +130,24 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
     )
     stored = apply(store, operation, context)
     return object_of(store, request, target, stored, context, 201 if context.created else 200)
+
+
+def _json_patch(store: SqlStore, request: Request, target: Target, patch_type: PatchType) -> Any:
+    """Return the patch in a body.
+
+    Raises:
+        ApiError: 404, the object is looked up first; 400, it is no JSON.
+    """
+    try:
+        return decode_json(request.body)
+    except ApiError:
+        why = syntax_error(request.body.decode("utf-8", "replace"))
+        if not why:
+            raise
+        if ReadView(store).get(target.kind.resource, _home(target), _named(target)) is None:
+            raise not_found(target.kind.resource, target.name) from None
+        prefix = "" if patch_type == "strategic" else "error decoding patch: "
+        raise bad_request(prefix + why) from None
 
 
 def context_of(store: SqlStore, request: Request, principal: Principal, *, dry_run: bool | None = None) -> Context:

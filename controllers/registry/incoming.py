@@ -89,6 +89,14 @@ class Unreadable(ApiError):
     """A body that does not fit its kind; of what a patch made, the registry says so in other words."""
 
 
+_OTHER_VERSIONS: Final = (
+    ("policy/v1beta1", "Eviction"),
+    ("apps/v1beta1", "Scale"),
+    ("apps/v1beta2", "Scale"),
+    ("extensions/v1beta1", "Scale"),
+)
+"""Older versions that upstream reads of what is sent to subresources."""
+
 Own = Callable[[Mapping[str, Any] | None, Mapping[str, Any], Any], Sequence[Document] | None]
 """(object before, object as it is asked for, managed fields that were sent) → the managed fields to store."""
 
@@ -187,8 +195,11 @@ def changed_document(
     old = stored.object
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
+    if not _is_read(changed.get("metadata")):
+        _decoded(kind, {key: changed[key] for key in ("apiVersion", "kind", "metadata") if key in changed}, {}, context)
     try:
-        _check_preconditions(kind, stored, changed, transaction, strict=bool(context.field_manager))
+        strict = bool(context.field_manager)
+        _check_preconditions(kind, stored, changed, transaction, strict=strict, dry_run=context.dry_run)
     except ApiError:
         if not patched and context.field_manager:
             # Upstream reads the whole body before it looks at what is stored.
@@ -312,6 +323,37 @@ def body_of(operation: Create, schema: str, title: str) -> Document:
     return body
 
 
+def check_body(given: Document, of: tuple[str, str, str], context: Context, namespace: str | None) -> None:
+    """Refuse a body that is no stored object where it does not fit: its type, its fields, its namespace.
+
+    Args:
+        given: what was sent.
+        of: (group, version, kind) of what a path takes.
+        context: is told what is unknown.
+        namespace: where the path leads; None: nowhere.
+
+    Raises:
+        ApiError: 400.
+    """
+    group, version, kind = of
+    api_version = f"{group}/{version}" if group else version
+    sent = given.get("apiVersion") or api_version
+    if (sent, given.get("kind") or kind) not in _OTHER_VERSIONS:
+        check_type(api_version, kind, given)
+    report = check(copy_object(given), f"{group.partition('.')[0] or 'core'}_{version}.{kind}", require=False)
+    title = f'{kind} in version "{sent.rpartition("/")[2]}" cannot be handled as a {kind}'
+    if report.wrong:
+        raise Unreadable(400, "BadRequest", f"{title}: {report.wrong[0].message}", report.wrong)
+    if report.unknown or context.repeated is not None:
+        _report_unknown(title, report.unknown, context)
+    if (sent, kind) in _OTHER_VERSIONS and kind == "Scale":
+        why = f"the API version in the data ({sent}) does not match the expected API version ({api_version})"
+        raise bad_request(why)
+    said = (given.get("metadata") or {}).get("namespace")
+    if namespace is not None and said not in (None, "", namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
 def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     """Return whether a change changes nothing: then it takes no revision."""
     return document == old
@@ -346,7 +388,7 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
         # Upstream stops at what it cannot read, and tells the first of it.
         raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
     if report.unknown or context.repeated is not None:
-        _report_unknown(kind, report.unknown, context)
+        _report_unknown(_title(kind), report.unknown, context)
     document = {key: old[key] for key in given if key in old and key not in fresh and given[key] == old[key]}
     document.update(fresh)
     document["apiVersion"] = kind.api_version
@@ -358,7 +400,9 @@ def _still(kind: Kind, missing: list[Cause], document: Mapping[str, Any]) -> lis
     """Return which required fields are missing after the defaults too."""
     if kind.whole_rules:
         return []
-    return [cause for cause in missing if not _is_there(document, cause.field)]
+    # What metadata lacks its own rules tell.
+    told = (cause for cause in missing if not cause.field.startswith("metadata."))
+    return [cause for cause in told if not _is_there(document, cause.field)]
 
 
 def _is_there(document: Any, path: str) -> bool:
@@ -376,7 +420,7 @@ def _title(kind: Kind) -> str:
     return f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
 
 
-def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
+def _report_unknown(title: str, unknown: list[str], context: Context) -> None:
     repeated = context.repeated
     places = repeated.places if repeated is not None else {}
     told = [(places.get(path, 0), f'unknown field "{path}"') for path in unknown]
@@ -384,7 +428,7 @@ def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
     texts = [text for _, text in sorted([*(repeated.texts if repeated else ()), *told], key=itemgetter(0))]
     if context.field_validation == "Strict":
         causes = [Cause(path, "unknown field", "FieldValueInvalid") for path in unknown]
-        raise Unreadable(400, "BadRequest", f"{_title(kind)}: strict decoding error: {', '.join(texts)}", causes)
+        raise Unreadable(400, "BadRequest", f"{title}: strict decoding error: {', '.join(texts)}", causes)
     if context.field_validation == "Warn":
         context.warnings.extend(line for text in texts for line in _warnings(text))
 
@@ -466,19 +510,28 @@ def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transa
 
 
 def _check_preconditions(
-    kind: Kind, stored: Stored, changed: Document, transaction: Transaction, *, strict: bool
+    kind: Kind, stored: Stored, changed: Document, transaction: Transaction, *, strict: bool, dry_run: bool
 ) -> None:
-    """Refuse a change of another object or version; `strict`: also one that names none where upstream asks for it."""
+    """Refuse a change of another object or version; `strict`: also one that names none where upstream asks for it.
+
+    `dry_run`: upstream names the key as it is before it gets its prefix.
+    """
     metadata = changed.get("metadata")
     if metadata is None:
         return
-    if not isinstance(metadata, dict):
-        raise bad_request("metadata is not an object")
     name = metadata.get("name")
     if name not in (None, "", stored.name):
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
     if kind.namespaced and metadata.get("namespace") not in (None, "", stored.namespace):
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    uid = metadata.get("uid")
+    if uid not in (None, "", stored.uid):
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        flags = transaction.get(RESOURCE, "", NAME)
+        prefix = read_flags(None if flags is None else flags.object.get("spec"))[ETCD_PREFIX]
+        key = kind.key_of("" if dry_run else prefix, stored.namespace, stored.name)
+        failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+        raise conflict(kind.stored_resource, stored.name, failed)
     version = metadata.get("resourceVersion")
     if version in (None, "", "0"):
         if strict and not kind.unconditional:
@@ -488,14 +541,13 @@ def _check_preconditions(
     elif version != str(stored.revision):
         _check_version(version)
         raise conflict(kind.stored_resource, stored.name)
-    uid = metadata.get("uid")
-    if uid not in (None, "", stored.uid):
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
-        flags = transaction.get(RESOURCE, "", NAME)
-        prefix = read_flags(None if flags is None else flags.object.get("spec"))[ETCD_PREFIX]
-        key = kind.key_of(prefix, stored.namespace, stored.name)
-        failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-        raise conflict(kind.stored_resource, stored.name, failed)
+
+
+def _is_read(metadata: Any) -> bool:
+    """Return whether metadata is of the types by which an object and its version are told."""
+    if not isinstance(metadata, dict):
+        return metadata is None
+    return all(isinstance(metadata.get(key) or "", str) for key in ("name", "namespace", "resourceVersion", "uid"))
 
 
 def _check_version(version: Any) -> None:
@@ -559,7 +611,6 @@ def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
             metadata[key] = old[key]
         else:
             metadata.pop(key, None)
-    metadata.pop("selfLink", None)
     if "managedFields" in old:
         metadata["managedFields"] = old["managedFields"]
     else:

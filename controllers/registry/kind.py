@@ -333,6 +333,8 @@ class Kind:
     rule_checks: int = 1
     """How often a changed object is looked at by `validate`: upstream tells a cause as often (where both its strategy
     and its ValidateUpdate ask)."""
+    made_by_put: bool = False
+    """Whether a PUT of an object that is not there makes it."""
     unconditional: bool = True
     """Whether it is changed by a PUT that does not name the resourceVersion that it was made on."""
     generation: bool = False

@@ -214,7 +214,7 @@ def validate_change(
     whole, changes = again
     causes = _common(metadata, "path") + _changes(metadata, old)
     for _ in range(whole):
-        causes += validate(metadata, names)
+        causes += validate(metadata, names, any_finalizers=any_finalizers)
     for _ in range(changes):
         causes += _changes(metadata, old)
         causes += [] if any_finalizers else _kubernetes_finalizers(metadata.get("finalizers") or ())

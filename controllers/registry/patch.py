@@ -70,7 +70,8 @@ def _checked(operations: Any) -> list[dict[str, Any]]:
         raise ApiError(
             413,
             "RequestEntityTooLarge",
-            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}",
+            "Request entity too large: The allowed maximum operations in a JSON patch is "
+            f"{MAX_OPERATIONS}, got {len(operations)}",
         )
     for operation in operations:
         if operation is not None and not isinstance(operation, dict):

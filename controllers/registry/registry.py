@@ -516,6 +516,8 @@ def _patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Docume
             refusal.message = refusal.message.removeprefix("error decoding patch: ")
         raise refusal
     if operation.patch_type == "strategic":
-        return strategic_merge(dict(target), operation.patch, schema)
+        # It is read into the struct of the kind: what it says of the kind itself is nothing.
+        kept = {key: target[key] for key in ("apiVersion", "kind") if key in target}
+        return strategic_merge(dict(target), operation.patch, schema) | kept
     merged: Document = merge(dict(target), operation.patch)
     return merged

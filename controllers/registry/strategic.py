@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from controllers.registry.gotext import printed, type_name
 from controllers.registry.merging import MERGE_KEYS, REPLACED, SETS
 from controllers.registry.schema import Model, model
-from scheduler_core.api.errors import bad_request
+from scheduler_core.api.errors import ApiError, bad_request
 
 _DIRECTIVE: Final = "$patch"
 _RETAIN: Final = "$retainKeys"
@@ -21,7 +22,7 @@ def strategic_merge(document: dict[str, Any], patch: dict[str, Any], schema: str
     """Return the document with a strategic merge patch applied; `schema` names its struct (`core_v1.Pod`).
 
     Raises:
-        ApiError: 400, the patch is malformed.
+        ApiError: 400, 422 or 500, as upstream says where its library finds the patch malformed.
     """
     return _merge_struct(document, patch, model(schema))
 
@@ -33,8 +34,8 @@ def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> d
         return _stripped({key: value for key, value in patch.items() if key != _DIRECTIVE})
     if directive == "delete":
         return {}
-    if directive not in (None, "merge"):
-        raise bad_request(f"Unrecognized patch directive {directive!r}: use replace, delete or merge")
+    if directive is not None:
+        raise _failed(_unknown(patch))
     retained = patch.get(_RETAIN)
     if retained is not None:
         said = [key for key, value in patch.items() if value is not None and not key.startswith("$")]
@@ -73,6 +74,8 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
         current[key] = value
         return
     merge_key = MERGE_KEYS.get(place)
+    if _ORDER + key in patch:
+        _check_order(value, patch[_ORDER + key], merge_key or "")
     existing = current.get(key) if isinstance(current.get(key), list) else []
     order = patch.get(_ORDER + key)
     if key not in current:
@@ -80,6 +83,7 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
         plain = (item for item in value if not (isinstance(item, dict) and _DIRECTIVE in item))
         current[key] = [_stripped(item) if isinstance(item, dict) else item for item in plain]
     elif merge_key is not None and inner is not None:
+        _check_alike(existing or [], value)
         current[key] = _merge_list(existing or [], value, merge_key, inner, order)
     elif place in SETS:
         merged_set = [*(existing or [])]
@@ -90,6 +94,49 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
         current[key] = [_stripped(item) if isinstance(item, dict) else item for item in value]
 
 
+def _failed(why: str) -> ApiError:
+    """Return what upstream answers where its library gives up: 500, without a reason."""
+    return ApiError(500, "", why)
+
+
+def _check_order(patch: list[Any], order: Any, merge_key: str) -> None:
+    """Refuse a list that stands in another order than `$setElementOrder` says (validatePatchWithSetOrderList).
+
+    Raises:
+        ApiError: 500.
+    """
+    if not isinstance(order, list):
+        raise _failed(f"expected a []interface {{}}, but received a {type_name(order)}")
+    plain = [item for item in patch if not (isinstance(item, dict) and _DIRECTIVE in item)]
+    if not order or not plain:
+        return
+    left = iter(order)
+    for item in plain:
+        name = item.get(merge_key) if merge_key and isinstance(item, dict) else item
+        if not any((one.get(merge_key) if merge_key and isinstance(one, dict) else one) == name for one in left):
+            why = (
+                f"The order in patch list:\n{printed(patch)}\n doesn't match $setElementOrder list:\n{printed(order)}\n"
+            )
+            raise _failed(why)
+
+
+def _check_alike(existing: list[Any], patch: list[Any]) -> None:
+    """Refuse lists whose members are not all of one type (sliceElementType).
+
+    Raises:
+        ApiError: 422, they are lists; 500.
+    """
+    kinds = {type_name(item) for item in (*existing, *patch)}
+    if "[]interface {}" in kinds:
+        raise ApiError(422, "Invalid", "lists of lists are not supported", extra={"details": {}})
+    if len(kinds) > 1:
+        raise _failed(f"list element types are not identical: [{printed(existing)} {printed(patch)}]")
+
+
+def _unknown(patch: dict[str, Any]) -> str:
+    return f"unknown patch type: {printed(patch[_DIRECTIVE])} in map: {printed(patch)}"
+
+
 def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Model, order: Any) -> list[Any]:
     if any(isinstance(item, dict) and item.get(_DIRECTIVE) == "replace" for item in patch):
         kept = [item for item in patch if not (isinstance(item, dict) and item.get(_DIRECTIVE) == "replace")]
@@ -97,8 +144,10 @@ def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Mo
     result = list(existing)
     plain = [item for item in patch if isinstance(item, dict) and item.get(_DIRECTIVE) != "delete"]
     for item in patch:
-        if not isinstance(item, dict) or (merge_key not in item):
-            raise bad_request(f"map: {item!r:.200} does not contain declared merge key: {merge_key}")
+        if item.get(_DIRECTIVE) not in (None, "delete"):
+            raise _failed(_unknown(item))
+        if merge_key not in item:
+            raise _failed(f"map: {printed(item)} does not contain declared merge key: {merge_key}")
         where = _positions(result, item, merge_key, inner)
         if item.get(_DIRECTIVE) == "delete":
             result = [other for index, other in enumerate(result) if index not in where]
@@ -159,10 +208,8 @@ def _arranged(items: list[Any], order: list[Any], before: list[Any], merge_key: 
 
 
 def _delete_scalars(current: dict[str, Any], key: str, values: Any) -> None:
-    if not isinstance(values, list):
-        raise bad_request(f"$deleteFromPrimitiveList/{key} must be a list")
     existing = current.get(key)
-    if isinstance(existing, list):
+    if isinstance(existing, list) and isinstance(values, list):
         current[key] = [item for item in existing if item not in values]
 
 

@@ -77,7 +77,10 @@ def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subres
 
 def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
     """Return the object with the replicas that a Scale asks for; raises as `replicas_asked`."""
-    return {**stored.object, "spec": {**stored.object["spec"], "replicas": replicas_asked(stored, body)}}
+    replicas = replicas_asked(stored, body)
+    asked = (body.get("metadata") or {}).get("uid")
+    metadata = {**stored.object["metadata"], "uid": asked} if asked else stored.object["metadata"]
+    return {**stored.object, "metadata": metadata, "spec": {**stored.object["spec"], "replicas": replicas}}
 
 
 def replicas_asked(stored: Stored, body: Mapping[str, Any]) -> int:

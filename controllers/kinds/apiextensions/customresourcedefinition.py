@@ -71,6 +71,7 @@ KIND: Final = Kind(
     whole_rules=True,
     unconditional=False,
     metadata_checks=(0, 1),
+    any_finalizers=True,
     check=checked,
     prepare=_prepare,
     defaults=_defaults,

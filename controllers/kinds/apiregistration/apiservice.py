@@ -161,6 +161,7 @@ KIND: Final = Kind(
     subresources=(STATUS,),
     names="path",
     whole_rules=True,
+    any_finalizers=True,
     defaults=_defaults,
     validate=_validate,
     computed=Computed(_local, "the APIService {name} is computed from what this server serves and cannot be written"),

@@ -174,6 +174,7 @@ KIND: Final = Kind(
     replicas=replicas_of,
     prepare=_prepare,
     whole_rules=True,
+    metadata_checks=(0, 1),
     defaults=_defaults,
     validate=_validate,
     warns_spec=_warns_of_template,

@@ -75,6 +75,7 @@ KIND: Final = Kind(
     components=True,
     computed=Computed(_computed, _FIXED),
     exported=False,
+    made_by_put=True,
     whole_rules=True,
     defaults=_defaults,
     validate=_validate,

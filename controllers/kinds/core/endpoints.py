@@ -110,6 +110,7 @@ KIND: Final = Kind(
     short_names=("ep",),
     rank=31,
     deprecated="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    made_by_put=True,
     whole_rules=True,
     students=False,
     defaults=_defaults,

@@ -125,6 +125,7 @@ KIND: Final = Kind(
     "limitranges",
     short_names=("limits",),
     rank=2,
+    made_by_put=True,
     whole_rules=True,
     students=False,
     defaults=_defaults,

@@ -46,6 +46,9 @@ def _finalize_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
 
 def _complete(document: Document, old: Mapping[str, Any], now: str) -> None:
     _defaults(document)
+    status = child(document, "status")
+    if not status.get("phase"):
+        status["phase"] = "Active"
 
 
 _STATUS: Final = replace(STATUS, complete=_complete, part_rules=_phase_rules)

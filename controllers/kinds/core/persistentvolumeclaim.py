@@ -153,6 +153,7 @@ KIND: Final = Kind(
     warns=_warns,
     defaults=_defaults,
     rule_checks=2,
+    metadata_checks=(2, 1),
     validate=_validate,
     validate_update=_validate_update,
     whole_rules=True,

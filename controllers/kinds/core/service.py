@@ -155,6 +155,7 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
 
 def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
     """Say how the addresses of a load balancer are reached (SetDefaults_Service)."""
+    child(child(document, "status"), "loadBalancer")
     if document["spec"].get("type") != "LoadBalancer":
         return
     for entry in at(document, "status", "loadBalancer", "ingress") or ():
@@ -207,6 +208,7 @@ KIND: Final = Kind(
     admit_update=_admit_update,
     validate=rules.validate,
     validate_update=rules.validate_update,
+    made_by_put=True,
     whole_rules=True,
     names="service",
     returned_when_deleted=True,

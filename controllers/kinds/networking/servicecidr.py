@@ -45,10 +45,14 @@ def _spec(document: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {}
+
+
 def _changed(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     cidrs, before = at(new, "spec", "cidrs") or [], at(old, "spec", "cidrs") or []
     if (len(before), len(cidrs)) != (1, 2) and len(before) != len(cidrs):
-        return [fields.bad(_FIELD, cidrs, _IMMUTABLE)]
+        return [fields.bad(_FIELD, at(new, "spec", "cidrs"), _IMMUTABLE)]
     causes = [
         fields.bad(f"{_FIELD}[{index}]", cidrs[index], _IMMUTABLE)
         for index, cidr in enumerate(before)
@@ -94,7 +98,10 @@ KIND: Final = Kind(
     subresources=(STATUS_ONLY,),
     rank=5,
     whole_rules=True,
+    metadata_checks=(0, 1),
+    prepare=_prepare,
     asks=True,
+    ratchets=True,
     validate=_spec,
     validate_update=_changed,
     computed=Computed(_own, "the ServiceCIDR {name} is computed and cannot be written"),

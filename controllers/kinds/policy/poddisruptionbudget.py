@@ -80,6 +80,7 @@ KIND: Final = Kind(
     validate=_validate,
     generation=True,
     metadata_checks=(0, 0),
+    any_finalizers=True,
     unconditional=False,
     columns=(
         NAME,

@@ -35,6 +35,7 @@ KIND: Final = Kind(
     names="path",
     rank=7,
     students=False,
+    made_by_put=True,
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.CLUSTER_ROLES),
     defaults=rules.role_defaults,

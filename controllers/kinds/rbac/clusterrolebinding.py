@@ -27,6 +27,7 @@ KIND: Final = Kind(
     rank=8,
     explains=rules.binding_explained,
     students=False,
+    made_by_put=True,
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.CLUSTER_ROLE_BINDINGS),
     defaults=rules.binding_defaults,

@@ -22,6 +22,7 @@ KIND: Final = Kind(
     names="path",
     rank=7,
     students=False,
+    made_by_put=True,
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.ROLES),
     defaults=rules.role_defaults,
