@@ -369,6 +369,7 @@ class ControllerManager:
                 tick.plan(timer, tick.now_ms + runner.resync_ms)
             else:
                 runner.planned_ms = None
+                runner.queue.stirred = True
                 self._work(runner, tick)
         self._plan(tick)
 
@@ -412,14 +413,20 @@ class ControllerManager:
     def _plan(self, tick: Tick) -> None:
         if not self._leading:
             return
+        now_ms = tick.now_ms
         for name, runner in self._runners.items():
-            if runner.queue.idle:
+            queue, planned_ms = runner.queue, runner.planned_ms
+            if not queue.stirred and (planned_ms is None or planned_ms >= now_ms):
+                # Most have nothing to do, and each event asks all of them.
                 continue
-            at_ms = runner.queue.next_ms(tick.now_ms)
-            if at_ms is None or at_ms == runner.planned_ms or runner.active >= runner.workers:
-                continue
-            runner.planned_ms = at_ms
-            tick.plan(("work", name), at_ms)
+            at_ms = queue.next_ms(now_ms)
+            if at_ms is not None and at_ms != planned_ms:
+                if runner.active >= runner.workers:
+                    # Asked again when one of them has ended.
+                    continue
+                runner.planned_ms = at_ms
+                tick.plan(("work", name), at_ms)
+            queue.stirred = False
 
 
 def must(result: Result) -> dict[str, Any]:

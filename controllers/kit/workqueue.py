@@ -68,6 +68,8 @@ class Workqueue:
         self._due: dict[str, int] = {}
         self._after: dict[str, int] = {}
         self._sequence = 0
+        self.stirred = False
+        """Whether keys came since whoever plans the work has put this down."""
         self._spins: dict[str, int] = {}
         self._spins_ms = -1
         self.adds = 0
@@ -81,11 +83,6 @@ class Workqueue:
         """Return how many keys are ready."""
         return len(self._ready)
 
-    @property
-    def idle(self) -> bool:
-        """Return whether no key is ready or waits to be."""
-        return not (self._ready or self._waiting or self._after)
-
     def add(self, key: str) -> None:
         """Make the key ready; once however often it is added; after the present work where it is worked on."""
         if key in self._working:
@@ -93,6 +90,7 @@ class Workqueue:
         elif key not in self._ready:
             self.adds += 1
             self._ready[key] = None
+            self.stirred = True
 
     def add_at(self, key: str, at_ms: int) -> None:
         """Make the key ready at a time; the earliest of several holds."""
@@ -100,6 +98,7 @@ class Workqueue:
         if known is not None and known <= at_ms:
             return
         self._due[key] = at_ms
+        self.stirred = True
         self._sequence += 1
         heappush(self._waiting, (at_ms, self._sequence, key))
 
@@ -107,6 +106,7 @@ class Workqueue:
         """Make the key ready so long after the queue is next asked, which is at the present time: for handlers, which
         know no time.
         """
+        self.stirred = True
         known = self._after.get(key)
         self._after[key] = delay_ms if known is None else min(known, delay_ms)
 
@@ -150,6 +150,7 @@ class Workqueue:
             self._again.discard(key)
             self.adds += 1
             self._ready[key] = None
+            self.stirred = True
 
     def forget(self, key: str) -> None:
         """Forget the key's failures."""

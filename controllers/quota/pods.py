@@ -6,7 +6,10 @@ Source: k8s.io/kubernetes/pkg/quota/v1/evaluator/core/pods.go, k8s.io/component-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal
+
+import msgspec
 
 from controllers.log.stamps import unix_ms_of
 from controllers.quota.scoped import selects
@@ -21,6 +24,13 @@ _NAMES: Final = frozenset(
 )
 _MUST_BE_SAID: Final = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
 """Names of a quota that every container of a pod must say something about."""
+_OF_FIRST: Final = ("name", "resources", "restartPolicy")
+"""What counts of an init container."""
+_STATUSES: Final = ("containerStatuses", "initContainerStatuses")
+_OF_STATUS: Final = ("name", "resources", "allocatedResources")
+"""What counts of a container's status."""
+ASKED_MAX: Final = 1_024
+"""Pods apart in what they ask for whose reckoning is remembered; the one used longest ago goes first."""
 _NOTHING_GIVEN: Final[Mapping[str, Usage]] = {}
 
 
@@ -35,7 +45,32 @@ def usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
     """Return what a pod counts for; one that has ended, or is past its grace, only as an object."""
     if not _is_charged(pod, unix_ms):
         return {_OBJECTS: ONE}
-    return {_OBJECTS: ONE, **_named(_sum(pod, "requests"), _sum(pod, "limits"))}
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    containers, first = spec.get("containers") or (), spec.get("initContainers") or ()
+    # Pods of a template ask for the same: what they count for is reckoned once.
+    asking: Document = {
+        "spec": {
+            "containers": [{"name": one.get("name", ""), "resources": one.get("resources")} for one in containers],
+            "initContainers": [{key: one[key] for key in _OF_FIRST if key in one} for one in first],
+            "resources": spec.get("resources"),
+            "overhead": spec.get("overhead"),
+        },
+        "status": {
+            key: [_kept(one) for one in status.get(key) or () if one.get("resources") is not None] for key in _STATUSES
+        },
+    }
+    return {_OBJECTS: ONE, **_asked(msgspec.json.encode(asking))}
+
+
+def _kept(container: Mapping[str, Any]) -> Document:
+    return {key: container[key] for key in _OF_STATUS if key in container}
+
+
+@lru_cache(maxsize=ASKED_MAX)
+def _asked(asking: bytes) -> Usage:
+    """Return what a pod counts for by what is in it of resources; shared, nobody writes into it."""
+    pod = msgspec.json.decode(asking)
+    return _named(_sum(pod, "requests"), _sum(pod, "limits"))
 
 
 def missing(names: Iterable[str], pod: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final, Literal, get_args, get_origin
 
@@ -301,6 +301,9 @@ GOOD_SPECS_MAX: Final = 1_000
 GOOD_SPEC_BYTES_MAX: Final = 16_384
 """Larger specs are checked each time."""
 
+TIMES_MAX: Final = 4_096
+"""Times whose reading is remembered: objects of one second have one, and keep it."""
+
 _GOOD_SPECS: set[tuple[str, bool, bytes]] = set()
 
 
@@ -471,10 +474,16 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
 def _check_time(value: Any, entry: FieldType, path: str, report: Report) -> Any:
     if not isinstance(value, str):
         return _mismatch(value, entry, path, report, entry.item_name)
-    micro = entry.scalar == "micro-time"
+    why, written = _read_time(value, entry.scalar == "micro-time")
+    return _unread(value, why, path, report) if written is None else written
+
+
+@lru_cache(maxsize=TIMES_MAX)
+def _read_time(value: str, micro: bool) -> tuple[str, str | None]:
+    """Return what is wrong with a time, and as what it is kept; None: it is not."""
     why = decoding.time_error(value, micro=micro)
     written = None if why else wire_form(value, micro=micro)
-    return _unread(value, why or f'parsing time "{value}": out of range', path, report) if written is None else written
+    return why or f'parsing time "{value}": out of range', written
 
 
 def _check_quantity(value: Any, path: str, report: Report) -> Any:
