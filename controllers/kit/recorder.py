@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from controllers.log.operations import Create, Delete, Patch
+from controllers.log.operations import Create, Delete, Form, Patch
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.loop.loop import Tick
 from scheduler_core.api.draw import draw
@@ -92,7 +92,11 @@ class Recorder:
         name = self._name(tick, metadata["name"], key)
         self._remember(key, _Written(name, 1, tick.now_ms))
         document = self._document(about, kind, reason, message, event_type, name, when)
-        tick.emit(Create("events", namespace, document), actor=self._actor)
+        involved: dict[str, str] = document["involvedObject"]
+        place = (kind, involved["apiVersion"], involved.get("namespace"), involved.get("resourceVersion"))
+        shared = (self, *place, reason, event_type, when)
+        form = Form(shared, (name, message, involved["name"], uid)) if uid else None
+        tick.emit(Create("events", namespace, document, form=form), actor=self._actor)
 
     def _document(
         self, about: Mapping[str, Any], kind: str, reason: str, message: str, event_type: str, name: str, when: str

@@ -5,8 +5,9 @@ frozen: dataclasses that are take three times as long to make, and there are sev
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from controllers.log.store import Stored
 from scheduler_core.api.errors import ApiError
@@ -15,14 +16,30 @@ PatchType = Literal["merge", "strategic", "json", "apply"]
 Propagation = Literal["", "Background", "Foreground", "Orphan"]
 
 
+class Form(NamedTuple):
+    """What a body was made of: bodies of one form differ in their values, at the places where these stand, alone.
+
+    Attributes:
+        key: equal for bodies of one form.
+        values: texts, well formed where they stand; the first one is the object's name.
+    """
+
+    key: Hashable
+    values: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Create:
-    """Create an object. `resource` is a group resource: `pods`, `deployments.apps`."""
+    """Create an object. `resource` is a group resource: `pods`, `deployments.apps`.
+
+    `form`: what the body was made of, where many are made alike; None: it stands alone.
+    """
 
     resource: str
     namespace: str
     object: dict[str, Any]
     subresource: str = ""
+    form: Form | None = None
 
 
 @dataclass(slots=True)

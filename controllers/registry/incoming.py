@@ -170,8 +170,13 @@ def repeated_document(kind: Kind, operation: Create, context: Context, transacti
     repeats = context.repeats
     if repeats is None or repeats.suffixes < 0:
         return None
-    prefix = operation.object["metadata"]["generateName"]
-    values = [_free_name(kind, prefix, operation.namespace, context, transaction), context.new_uid()]
+    if operation.form is None:
+        name = _free_name(kind, operation.object["metadata"]["generateName"], operation.namespace, context, transaction)
+    else:
+        name = operation.form.values[0]
+        if transaction.get(kind.stored_resource, operation.namespace if kind.namespaced else "", name) is not None:
+            return None
+    values = [name, context.new_uid(), *repeats.values]
     return repeats.document(values + [context.new_suffix() for _ in range(repeats.suffixes)])
 
 

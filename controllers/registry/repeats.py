@@ -1,13 +1,14 @@
 """Creates of one body over and over, as a controller makes pods from a template: what they share is worked out twice.
 
 Two documents that were made of one body differ in what was drawn for them and in nothing else: their names, their uids,
-names that admission makes. So where the first two are, the next ones are the second with other draws at these places.
+names that admission makes; those that were made of bodies of one form differ in the form's values, too. So where the
+first two are, the next ones are the second with other draws and values at these places.
 This holds while nothing else is written: the run ends with its transaction, or with any other operation in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from controllers.log.operations import Create, Operation
@@ -28,24 +29,28 @@ class Repeats:
     def __init__(self) -> None:
         """Begin without a run."""
         self._body: Mapping[str, Any] | None = None
+        self._form: Hashable = None
         self._place: tuple[str, str, str, str] = ("", "", "", "")
         self._known: tuple[Document, list[str]] | None = None
         self._holes: _Holes | None = None
         self._drawn: list[str] = []
+        self._values: tuple[str, ...] | None = None
+        """Those of the form of what is written now; None: it has none."""
         self.is_recording = False
         self.looked_up: set[str] = set()
 
     def begin(self, operation: Operation, actor: str) -> None:
-        """Say what is written next; anything but the very body of the operation before ends the run."""
+        """Say what is written next; anything but the body of the operation before, or its form, ends the run."""
         self._drawn = []
         self.looked_up = set()
         if isinstance(operation, Create):
             place = (operation.resource, operation.subresource, operation.namespace, actor)
-            if operation.object is self._body and place == self._place:
+            form, self._values = (None, None) if operation.form is None else operation.form
+            if place == self._place and (operation.object is self._body or (form is not None and form == self._form)):
                 return
-            self._body, self._place = operation.object, place
+            self._body, self._form, self._place = operation.object, form, place
         else:
-            self._body = None
+            self._body = self._form = self._values = None
         self._known = self._holes = None
         self.is_recording = self._body is not None
 
@@ -62,13 +67,17 @@ class Repeats:
     def learn(self, document: Document) -> None:
         """Note what became of the body, accepted at no charge."""
         metadata = document["metadata"]
-        if self._drawn[1:2] != [metadata["uid"]] or self._place[0] in self.looked_up:
+        # The first two draws are those of the name and the uid; of a form the name is a value.
+        drawn = self._drawn[1 if self._values is None else 0 :]
+        if drawn[:1] != [metadata["uid"]] or self._place[0] in self.looked_up:
             # It has a name of its own, or one that was hard to find; or it depends on the run's own objects.
             return
-        # The first two draws are those of the name and the uid.
-        values = [metadata["name"], metadata["uid"], *self._drawn[2:]]
+        values = [metadata["name"], metadata["uid"], *self.values, *drawn[1:]]
         if self._known is None or len(self._known[1]) != len(values):
             self._known = document, values
+            return
+        if any(one == other for one, other in zip(self._known[1], values, strict=True)):
+            # Where a value stands that both have, only another document can show.
             return
         holes = _differences(*self._known, document, values)
         self.is_recording = False
@@ -80,10 +89,15 @@ class Repeats:
         """Return how many suffixes are drawn for one document besides its name and uid; -1: this is no repetition."""
         if self._holes is None or self._known is None:
             return -1
-        return len(self._known[1]) - 2
+        return len(self._known[1]) - 2 - len(self.values)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Return the values of the form of what is written now, but for its name."""
+        return () if self._values is None else self._values[1:]
 
     def document(self, values: list[str]) -> Document:
-        """Return the next document of the run: `values` are its name, its uid and the suffixes."""
+        """Return the next document of the run: `values` are its name, its uid, those of its form and the suffixes."""
         assert self._holes is not None, "nothing was learnt"
         assert self._known is not None, "nothing was learnt"
         made: Document = _filled(self._known[0], self._holes, values)
@@ -122,6 +136,8 @@ def _differences(one: Any, mine: list[str], other: Any, theirs: list[str]) -> _H
 
 
 def _hole(one: str, mine: list[str], other: str, theirs: list[str]) -> _Hole | None:
+    if one in mine and theirs[mine.index(one)] == other:
+        return "", mine.index(one), ""
     for number, (drawn, wanted) in enumerate(zip(mine, theirs, strict=True)):
         before, found, after = one.partition(drawn)
         if found and other == before + wanted + after:

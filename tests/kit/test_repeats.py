@@ -9,7 +9,7 @@ import pytest
 from controllers.kinds.core.pod import validation
 from controllers.kit.client import Client
 from controllers.log.memory import MemoryStore
-from controllers.log.operations import Create, Operation, Patch, Result
+from controllers.log.operations import Create, Form, Operation, Patch, Result
 from controllers.loop.component import Emission
 from controllers.registry import incoming, repeats
 
@@ -122,3 +122,45 @@ def test_a_good_spec_is_known_by_all_but_the_drawn_name() -> None:
     assert key(spec(one, one)) == key(spec(other, other))
     assert key(spec(one, one)) != key(spec(one, other))
     assert key(spec(one, one)) != key(spec(one, "", one))
+
+
+def told(pod: str, node: str, number: int) -> Create:
+    message = f"Successfully assigned default/{pod} to {node}"
+    body = {
+        "metadata": {"name": f"{pod}.{number:04x}", "namespace": "default"},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": pod, "uid": f"of-{pod}"},
+        "reason": "Scheduled",
+        "message": message,
+    }
+    return Create("events", "default", body, form=Form("scheduled", (f"{pod}.{number:04x}", message, pod, f"of-{pod}")))
+
+
+def test_bodies_of_one_form_are_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the first two have in common: a node, or a pod whose name is a part of everything."""
+    together, apart = Plane(monkeypatch), Plane(monkeypatch)
+    placed = [("a", "n"), ("b", "n"), ("c", "m"), ("of-d", "n"), ("e", "of-e")]
+    creates = [told(pod, node, number) for number, (pod, node) in enumerate(placed)]
+    together.whole = 0
+    results = together.write(*creates)
+    assert together.whole == 2
+    for one in creates:
+        apart.write(Create(one.resource, one.namespace, one.object))
+    assert [result.error for result in results] == [None] * 5
+    assert [one.data for one in together.store.list("events")[0]] == [one.data for one in apart.store.list("events")[0]]
+
+
+def test_a_value_that_the_first_two_share_shows_nowhere_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    plane.write(told("a", "n", 1), told("a", "n", 2), told("b", "m", 3), told("c", "n", 4))
+    assert [one.object["message"][-8:] for one in plane.store.list("events")[0]] == [
+        "t/a to n",
+        "t/a to n",
+        "t/b to m",
+        "t/c to n",
+    ]
+
+
+def test_a_name_of_a_form_that_is_taken_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    results = plane.write(told("a", "n", 1), told("b", "n", 2), told("c", "n", 3), told("b", "n", 2))
+    assert [result.error and result.error.reason for result in results] == [None, None, None, "AlreadyExists"]
