@@ -69,6 +69,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         return
     if isinstance(answer, Watch):
         assert not isinstance(answer.plan, ExecPlan), "only a websocket gets one"
+        # A stream may stand for an hour, and every frame above this one holds what its request came with.
+        del request
+        scope.clear()
         try:
             await _stream(answer, answer.plan, receive, send)
         finally:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
 
 from django.db import close_old_connections
 
 from clustersim.apiserver import containers, deleting, discovery, fairness, health, openapi, reviews, tokens, writing
 from clustersim.apiserver.containers import ExecPlan, LogPlan
-from clustersim.apiserver.impersonating import acting
+from clustersim.apiserver.impersonating import IMPERSONATED, acting
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import JSON, Request, Response, check_timeout, error_response, json_response, warning
@@ -41,6 +42,11 @@ _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 _ANSWERED: Final = {("serviceaccounts", "token"): tokens.create}
 """(resource, subresource) that is answered here and stores nothing."""
+
+_SENDER: Final = ("authorization", "cookie", "host", "origin", *IMPERSONATED)
+"""Headers that say who sends a request, and as whom."""
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,10 +299,16 @@ def _opened(request: Request, principal: Principal, plan: Callable[[], WatchPlan
     """Count a stream of this person's, and say how it begins."""
     watches.open(principal.participant_id)
     try:
-        return Watch(request, principal, plan())
+        return Watch(_sender_of(request), principal, plan())
     except BaseException:
         watches.close(principal.participant_id)
         raise
+
+
+def _sender_of(request: Request) -> Request:
+    """Return of a request what is asked of it as long as its stream stands: who sends it, and as whom."""
+    headers = {name: request.headers[name] for name in _SENDER if name in request.headers}
+    return replace(request, path="", query=_NOTHING, headers=headers, body=b"", values=_NOTHING, marks=None)
 
 
 def _verb(request: Request, target: Target) -> str:

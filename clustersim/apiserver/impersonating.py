@@ -18,7 +18,7 @@ from scheduler_core.api.errors import ApiError, forbidden
 GROUPS_BETWEEN: Final = "\n"
 """What stands between several values of one header: no value has a line's end."""
 
-_IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
+IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
 """Headers of `kubectl --as` and its sisters, and what they name."""
 
 
@@ -28,12 +28,12 @@ def acting(request: Request, principal: Principal) -> Principal:
     Raises:
         ApiError: 403, worded as upstream words that of a user without the verb; 500, groups without a user.
     """
-    named = {header: request.headers[header] for header in _IMPERSONATED if header in request.headers}
+    named = {header: request.headers[header] for header in IMPERSONATED if header in request.headers}
     if not named:
         return principal
     if principal.role != TEACHER:
         header, value = next(iter(named.items()))
-        resource = _IMPERSONATED[header]
+        resource = IMPERSONATED[header]
         why = f'User "{principal.slug}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
         raise forbidden(resource, value[:253], why)
     name = named.get("impersonate-user", "")[:512]

@@ -24,6 +24,7 @@ from twisted.internet import reactor
 from twisted.internet.endpoints import SSL4ServerEndpoint
 from twisted.internet.ssl import CertificateOptions
 from twisted.protocols.tls import TLSMemoryBIOProtocol
+from twisted.web.http_headers import Headers
 
 from clustersim import bodies
 from clustersim.classroom.clientcertificates import bearer_of_the_name
@@ -33,6 +34,9 @@ DRAIN_BYTES_MAX: Final = 1024 * 1024
 
 DRAIN_SECONDS: Final = 5.0
 """How long a client with a refused body may take to notice; then its connection is cut."""
+
+_NO_HEADERS: Final = Headers()
+"""Of a stream under way; shared, nobody writes into it."""
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]
@@ -65,6 +69,13 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
             self.channel.loseConnection()
         else:
             super().requestReceived(command, path, version)
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        """Send a part of the answer; a stream lets go of its request once it has begun: it may stand for an hour."""
+        super().handle_reply(message)
+        if message.get("more_body") and self.content is not None:
+            self.requestHeaders = self.responseHeaders = _NO_HEADERS
+            self.clean_headers = self.args = self.content = None
 
     def _refuse(self) -> None:
         """Answer at once and let go of what was kept."""

@@ -7,9 +7,11 @@ import time
 from types import SimpleNamespace
 
 from daphne.ws_protocol import WebSocketProtocol
+from twisted.internet.testing import StringTransport
+from twisted.web.http import HTTPChannel
 
 from clustersim.runtime.management.commands import web
-from clustersim.runtime.webserver import Inbox
+from clustersim.runtime.webserver import BoundedRequest, Inbox
 
 MONTH = 31 * 24 * 3600
 
@@ -60,3 +62,36 @@ async def test_who_stops_waiting_takes_no_message_along() -> None:
     await asyncio.wait([reader])
     assert reader.cancelled()
     assert await inbox.get() == {"type": "first"}
+
+
+def test_a_stream_lets_go_of_its_request_once_it_has_begun() -> None:
+    """It may stand for an hour, and there are thousands."""
+    channel, transport = HTTPChannel(), StringTransport()
+    server = SimpleNamespace(
+        root_path="",
+        server_name="",
+        request_buffer_size=8192,
+        proxy_forwarded_address_header=None,
+        body_bytes_max=lambda path: 0,
+        protocol_connected=lambda protocol: None,
+        protocol_disconnected=lambda protocol: None,
+        create_application=lambda protocol, scope: Inbox(),
+        log_action=lambda *_: None,
+    )
+    channel.factory = SimpleNamespace(server=server, log=lambda request: None)
+    channel.requestFactory = BoundedRequest
+    channel.makeConnection(transport)
+    channel.dataReceived(b"GET /clusters/a?watch=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n\r\n")
+    request = channel.requests[0]
+    request.handle_reply({"type": "http.response.start", "status": 200, "headers": [(b"x-a", b"b")]})
+    assert request.requestHeaders.getRawHeaders(b"authorization") == [b"Bearer t"]
+    for line in (b"one\n", b"two\n"):
+        request.handle_reply({"type": "http.response.body", "body": line, "more_body": True})
+        held = (request.requestHeaders, request.responseHeaders)
+        assert [list(headers.getAllRawHeaders()) for headers in held] == [[], []]
+        assert (request.clean_headers, request.args, request.content) == (None, None, None)
+    request.handle_reply({"type": "http.response.body", "body": b""})
+    head, _, body = transport.value().partition(b"\r\n\r\n")
+    assert head.splitlines() == [b"HTTP/1.1 200 OK", b"X-A: b", b"Transfer-Encoding: chunked"]
+    assert body == b"4\r\none\n\r\n4\r\ntwo\n\r\n0\r\n\r\n"
+    assert channel.requests == [], "the connection takes another request"
