@@ -324,7 +324,7 @@ class Loop(Agenda):
         if gone:
             slot.inbox[:0] = rows[gone:]
             del rows[gone:]
-        self._deliver_rows(slot, component, rows, self.position, tick)
+        self._deliver_rows(slot, component, rows, self.position, tick, routed=True)
         if gone:
             # What it wants to do about an object that ends comes before it hears that the object has gone.
             self._push(self.now_ms, slot, "observe", _REST)
@@ -336,13 +336,20 @@ class Loop(Agenda):
         come = bisect_right(rows, self.now_ms - slot.link.late_ms, key=lambda row: row.now_ms)
         return list(rows[:come]), list(rows[come:])
 
-    def _deliver_rows(self, slot: Slot, component: Component, rows: Sequence[Event], position: int, tick: Tick) -> None:
-        """Hand rows over; the component is level with `position` then, or with the last row if more are to come."""
+    def _deliver_rows(
+        self, slot: Slot, component: Component, rows: Sequence[Event], position: int, tick: Tick, *, routed: bool
+    ) -> None:
+        """Hand rows over; the component is level with `position` then, or with the last row if more are to come.
+
+        `routed`: they are those that it watches, and no others.
+        """
         if not slot.stale:
             late = bool(slot.inbox) or slot.behind
             slot.position = max(slot.position, position if not late else rows[-1].revision if rows else 0)
-        watched = component.resources
-        component.observe([row for row in rows if self._watched_as(row.resource) in watched], tick)
+        if not routed:
+            watched = component.resources
+            rows = [row for row in rows if self._watched_as(row.resource) in watched]
+        component.observe(rows, tick)
 
     def _deliver_from_store(self, slot: Slot, component: Component, tick: Tick) -> None:
         try:
@@ -356,7 +363,7 @@ class Loop(Agenda):
         slot.behind = bool(late) or len(found) == PULL_ROWS_MAX
         if slot.behind:
             self._push(late[0].now_ms + slot.link.late_ms if late else self.now_ms, slot, "observe", None)
-        self._deliver_rows(slot, component, rows, self.position, tick)
+        self._deliver_rows(slot, component, rows, self.position, tick, routed=False)
 
     def _flush(self) -> None:
         if self.emitted:

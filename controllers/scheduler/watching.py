@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from controllers.kit.informer import Informers
 from controllers.scheduler.settings import RESOURCE as CONFIGURATIONS
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
@@ -34,6 +35,29 @@ _OTHERS: Final[Mapping[str, EventResource | None]] = {
 
 WATCHED: Final = frozenset({"pods", "nodes", CONFIGURATIONS} | _OTHERS.keys())
 """Group resources that the scheduler's reflectors follow."""
+
+
+SEEN_MAX: Final = 1_024
+"""Pods whose newest views are kept for the other replicas; past it they read the documents again."""
+
+_seen: Final[dict[int, tuple[FrozenDocument, PodInfo]]] = {}
+"""Identity of a document → it and its view: replicas hear of a pod one after another, by the same document."""
+
+
+def _seen_of(document: FrozenDocument) -> PodInfo:
+    """Return a pod's view; it is shared, as the document is.
+
+    Raises:
+        ApiError: the document is no pod.
+    """
+    known = _seen.get(id(document))
+    if known is not None and known[0] is document:
+        return known[1]
+    info = PodInfo.of(document)
+    if len(_seen) >= SEEN_MAX:
+        _seen.clear()
+    _seen[id(document)] = document, info
+    return info
 
 
 class CacheListers:
@@ -82,7 +106,7 @@ class Watching:
             self._scheduler.remove_pod(old["metadata"]["uid"])
             return
         try:
-            info = PodInfo.of(new)
+            info = _seen_of(new)
             known = self._scheduler.pods.get(info.uid)
             if known is not None:
                 info.adopt(known)

@@ -187,6 +187,8 @@ class PodInfo:
         Most often that is the view without its node: a binding changes no sums.
         """
         pod, before = self.pod, known.pod
+        if self._kept_sums is not None or known is self:
+            return
         if pod.metadata.labels != before.metadata.labels or pod.is_terminating or before.is_terminating:
             return
         told, was = pod.status, before.status
