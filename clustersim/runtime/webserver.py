@@ -42,6 +42,9 @@ _NO_HEADERS: Final = Headers()
 class BoundedRequest(WebRequest):  # type: ignore[misc]
     """A request whose body is counted as it comes, by what its path may have."""
 
+    content: Any
+    """The body; None: of a stream that has begun."""
+
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         """Begin a body, whose length is None where it comes in chunks."""
         # The request is told its path when the body is there; the channel has read it.
