@@ -41,6 +41,8 @@ def pods_of(service: Document, pods: Lister) -> list[Document]:
 
 def services_of_change(services: Lister, old: Document | None, new: Document | None) -> set[str]:
     """Return the keys of the Services that a change of a pod may matter to; `services` is indexed by namespace."""
+    if not services.has_indexed("namespace", (new or old or {})["metadata"]["namespace"]):
+        return set()
     if old is None or new is None:
         return _services(services, new or old or {})
     changed = _address_facts(old) != _address_facts(new)

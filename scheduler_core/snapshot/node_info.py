@@ -288,6 +288,16 @@ class NodeInfo:
                 return pod
         raise KeyError(uid)
 
+    def confirm(self, known: PodInfo, pod: PodInfo) -> bool:
+        """Count a newer view of a pod in the place of the known one, as the last that came; False: it counts otherwise.
+
+        Most often that is a pod which was assumed here, and is seen here now.
+        """
+        if known.sums is not pod.sums or known.terms is not NO_TERMS or pod.terms is not NO_TERMS:
+            return False
+        self.pods = (*(one for one in self.pods if one is not known), pod)
+        return True
+
     def _count(self, pod: PodInfo, sign: int) -> None:
         requested, sums = self.requested, pod.sums
         for resource, number in sums.requests.items():

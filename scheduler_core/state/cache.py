@@ -128,10 +128,17 @@ class Cache:
 
     def add_pod(self, pod: PodInfo) -> None:
         """Take in a pod with a node as the watch shows it: confirms an assumed one, corrects its node if it differs."""
-        state = self._pods.get(pod.uid)
+        state, node_name = self._pods.get(pod.uid), pod.pod.spec.node_name
         if state is not None:
+            if state.node_name == node_name and self._infos[node_name].confirm(state.pod, pod):
+                self._assumed.pop(pod.uid, None)
+                # Now it is the last to have come.
+                del self._pods[pod.uid]
+                self._pods[pod.uid] = _PodState(pod, node_name, assumed=False)
+                self._touch(self._infos[node_name])
+                return
             self._take(state)
-        self._put(pod, pod.pod.spec.node_name, assumed=False)
+        self._put(pod, node_name, assumed=False)
 
     def remove_pod(self, uid: str) -> None:
         """Stop counting a pod that is gone; unknown ones are none of the cache's business."""

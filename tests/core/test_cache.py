@@ -131,6 +131,35 @@ def test_assuming_twice_and_forgetting_what_is_confirmed_are_refused() -> None:
         cache.forget_pod(one.uid)
 
 
+def test_a_confirmed_pod_is_the_last_that_came_and_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taken in its place or taken out and put in again: the same comes of it."""
+
+    def seen() -> tuple[object, ...]:
+        cache = Cache()
+        cache.add_node(node("a"))
+        snapshot = Snapshot()
+        for name in ("one", "two"):
+            cache.assume_pod(pod(name, requests={"cpu": "1"}, nodeName="a"), "a")
+        cache.update_snapshot(snapshot)
+        known = cache.pod(pod("one").uid)
+        assert known is not None
+        told = pod("one", requests={"cpu": "1"}, nodeName="a", labels={"new": "label"})
+        assert told.sums is not known.sums
+        told._kept_sums = known.sums
+        cache.add_pod(told)
+        before = snapshot.generation
+        cache.update_snapshot(snapshot)
+        names = [one.pod.name for one in snapshot.infos[0].pods]
+        assert (snapshot.generation > before, snapshot.pod_log[-1]) == (True, 0)
+        return names, [one.pod.name for one in cache.pods()], columns(snapshot), next(cache.assumed())[0].pod.name
+
+    in_place = seen()
+    assert in_place[0] == in_place[1] == ["two", "one"]
+    assert in_place[3] == "two"
+    monkeypatch.setattr(NodeInfo, "confirm", lambda *_: False)
+    assert seen() == in_place
+
+
 def test_assumed_pods_expire_only_after_their_binding_is_finished() -> None:
     cache = Cache(expiry_ms=30_000)
     cache.add_node(node("a"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import log
 from typing import Any, ClassVar, Final
 
@@ -55,6 +55,8 @@ _NOWHERE: Final[Ints] = np.zeros(0, dtype=np.int64)
 
 _PLAIN_MAX: Final = 2**40
 """Largest score up to which normalising in doubles is exact."""
+_NUMBERS_MAX: Final = 256
+"""Numbers of pods on a node, from 0 on, whose scores are worked out at once: few stand on many nodes."""
 _NOT_FILTERED: Final = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
 _NOT_SCORED: Final = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
@@ -175,6 +177,33 @@ class _Soft:
     """(K,) feasible nodes that lack a topology label, where all are asked for; None: there are none."""
     lenient: bool
     """Not all labels are asked for: a missing one adds nothing to a node's score."""
+
+    def alone(self, snapshot: Snapshot) -> tuple[Constraint, float] | None:
+        """Return the one constraint that counts, with its weight, where it counts by node, and every node has it."""
+        if self.ignored is not None:
+            return None
+        told = [place for place, counts in enumerate(self.counts) if counts is not _NOWHERE]
+        if len(told) != 1 or self.counts[told[0]] is not None:
+            return None
+        one = self.constraints[told[0]]
+        lacks = self.lenient and bool(snapshot.topology_values(one.topology_key)[NO_VALUE])
+        return None if lacks else (one, self.weights[told[0]])
+
+
+@lru_cache(maxsize=64)
+def _by_number(weight: float, max_skew: int) -> Ints:
+    """Return (_NUMBERS_MAX,) the score of a node by its number of pods, of one constraint; shared."""
+    return _rounded(np.arange(_NUMBERS_MAX) * weight + (max_skew - 1))
+
+
+def _rounded(sums: NDArray[np.float64]) -> Ints:
+    """Return whole numbers, halves away from zero; `sums` is used up."""
+    # Adding a half before cutting would round the number just below one half up.
+    whole = np.floor(sums)
+    sums -= whole
+    whole += sums >= 0.5
+    found: Ints = whole.astype(np.int64)
+    return found
 
 
 class PodTopologySpread:
@@ -321,6 +350,13 @@ class PodTopologySpread:
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return Σ pods in the node's place × weight + maxSkew − 1, rounded: the fewer, the better."""
         soft: _Soft = state.expect(_SCORE_KEY, _NOT_SCORED)
+        alone = soft.alone(snapshot)
+        if alone is not None:
+            one, weight = alone
+            pods = _at(matching_pods(snapshot, pod.pod.namespace, one.selector), snapshot, rows)
+            if np.maximum.reduce(pods, initial=0) < _NUMBERS_MAX:
+                found: Ints = _by_number(weight, one.max_skew)[pods]
+                return found
         sums: NDArray[np.float64] = np.zeros(snapshot.count(rows))
         for one, weight, counts in zip(soft.constraints, soft.weights, soft.counts, strict=True):
             if counts is _NOWHERE:
@@ -335,11 +371,7 @@ class PodTopologySpread:
             if soft.lenient and snapshot.topology_values(one.topology_key)[NO_VALUE]:
                 own[ids == NO_VALUE] = 0.0
             sums += own
-        # Half away from zero; adding a half before cutting would round the number just below one half up.
-        whole = np.floor(sums)
-        sums -= whole
-        whole += sums >= 0.5
-        scores: Ints = whole.astype(np.int64)
+        scores = _rounded(sums)
         if soft.ignored is not None:
             scores[soft.ignored] = 0
         return scores

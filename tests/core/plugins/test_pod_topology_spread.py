@@ -7,6 +7,7 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
+from scheduler_core.plugins.pod_topology_spread import plugin
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from tests.core.objects import info, node, pod
@@ -132,6 +133,21 @@ def test_score_prefers_the_emptier_place() -> None:
     assert scored(built(NAME), spread(soft()), *cluster(2, 1, 1, 4)) == [25, 25, 100, 0]
     assert scored(built(NAME), spread(soft(HOST)), *cluster(2, 1, 0)) == [0, 33, 100]
     assert scored(built(NAME), spread(soft()), *cluster(0, 0, 0)) == [100, 100, 100]
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (2, 1, 0), (7, 3, 5)])
+@pytest.mark.parametrize("skew", [1, 3])
+def test_a_score_by_number_is_the_score_of_each_node(
+    counts: tuple[int, ...], skew: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scores(numbers: int) -> list[int]:
+        plugin._by_number.cache_clear()
+        monkeypatch.setattr(plugin, "_NUMBERS_MAX", numbers)
+        found: list[int] = scored(built(NAME), spread(soft(HOST, maxSkew=skew)), *cluster(*counts))
+        return found
+
+    # All of them are worked out at once, some nodes have more pods than that, none is.
+    assert scores(256) == scores(3) == scores(0)
 
 
 def test_system_defaults_need_someone_who_selects_the_pod() -> None:
