@@ -14,6 +14,7 @@ from controllers.inside import behind_of
 from controllers.kit.informer import Informed, Informers
 from controllers.leaderelection.replica import Replica
 from controllers.loop.loop import Loop, Slot
+from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 
 _MACHINERY: Final = frozenset({SESSION, "replay"})
@@ -64,6 +65,8 @@ def _resources(informers: Informers, late: Mapping[str, int] | None) -> list[Doc
             "watchEvents": reflector.rows,
         }
         for resource, reflector in informers.reflectors.items()
+        # Of the session's own commands no component of a real cluster would hear.
+        if not resource.endswith(f".{CLUSTERSIM_GROUP}")
     ]
 
 

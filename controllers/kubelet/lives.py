@@ -29,7 +29,8 @@ from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STA
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
 from controllers.loop.loop import Answer, Tick
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, at, condition
+from scheduler_core.framework.rules import CURRENT_ERA
 
 GRID_MS: Final = 50
 """Steps of pods end on multiples of this."""
@@ -40,7 +41,8 @@ PODS_PER_EVENT: Final = 20
 REPORT_MS: Final = 10_000
 """New images appear in a node's status this often at most."""
 
-WATCHED: Final = ("configmaps", "nodes", "persistentvolumeclaims", "pods", "secrets")
+SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
+WATCHED: Final = ("configmaps", "nodes", "persistentvolumeclaims", "pods", SCHEDULERS, "secrets")
 DUE: Final = "pods"
 REPORT: Final = "report"
 """Timers: pods are due; images are reported."""
@@ -287,8 +289,15 @@ class Lives:
         ]
 
     def overfull(self, pod: Document) -> Refusal | None:
-        """Return why the pods that a pod's node has taken leave no room for it; None: they do."""
+        """Return why the pods that a pod's node has taken leave no room for it; None: they do.
+
+        What a scheduler of old placed stays where it was put: what it overlooks is to be seen.
+        """
         node = self._nodes.get("", pod["spec"]["nodeName"])
+        if condition(pod, "PodScheduled") is not None and any(
+            at(known, "spec", "era") not in (None, CURRENT_ERA) for known in self._informers[SCHEDULERS].all()
+        ):
+            return None
         return None if node is None else self._asking.refusal(pod, self.taken(pod), node)
 
     def taken_in(self, uid: str) -> None:

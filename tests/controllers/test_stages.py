@@ -63,6 +63,12 @@ class Home:
     def refused(self, pod: Document) -> None:
         return None
 
+    def overfull(self, pod: Document) -> None:
+        return None
+
+    def taken_in(self, uid: str) -> None:
+        return None
+
     def going(self, uid: str) -> None:
         return None
 

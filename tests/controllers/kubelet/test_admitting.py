@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from controllers.bootstrap import initial_objects
+from controllers.cluster import found
 from controllers.kubelet.admitting import refusal_of_amounts
+from controllers.log.memory import MemoryStore
 from controllers.log.operations import Delete, Update
 from scheduler_core.api.document import Document
 from tests.tools.lab import Lab, node, pod
@@ -64,6 +67,20 @@ def test_what_the_cluster_cannot_do_without_is_taken() -> None:
     lab.create(put("b", priorityClassName="system-node-critical"))
     lab.run(10)
     assert ends(lab, "b") == [("Running", "")]
+
+
+def test_what_a_scheduler_of_old_overlooks_is_to_be_seen() -> None:
+    store = MemoryStore(seed=1)
+    scheduler = {"era": "round-robin"}
+    big = [pod(name, cpu="3") for name in ("a", "b")]
+    for result in found(store, [*initial_objects(scheduler=scheduler), node("n1"), *big]):
+        assert result.error is None
+    lab = Lab(store=store)
+    lab.run(10)
+    assert ends(lab, "a", "b") == [("Running", ""), ("Running", "")]
+    lab.create(put("c"))
+    lab.run(10)
+    assert ends(lab, "c") == [("Failed", "OutOfcpu")], "nobody but a scheduler is forgiven"
 
 
 @pytest.mark.parametrize(
