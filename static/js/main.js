@@ -48,7 +48,7 @@ let ui = {
   selected: null, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(),
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
-  model: { pod: "", answer: null, problem: "" },
+  model: { pod: "", answer: null, problem: "", gone: false },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
   parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", pastSums: null, command: null, trial: null, last: null,
   // Until the session has told: no warning that may be wrong.

@@ -18,7 +18,7 @@ export class ModelLoader {
     this.api = api;
     this.onChange = onChange;
     /** @type {ModelState} */
-    this.state = { pod: "", answer: null, problem: "" };
+    this.state = { pod: "", answer: null, problem: "", gone: false };
     /** @type {unknown} */
     this.pods = null;
     /** @type {unknown} */
@@ -45,7 +45,7 @@ export class ModelLoader {
     const nodes = view.objects.get("nodes");
     if (pod === this.state.pod && pods === this.pods && nodes === this.nodes) return;
     if (pod !== this.state.pod) {
-      this.state = { pod, answer: null, problem: "" };
+      this.state = { pod, answer: null, problem: "", gone: false };
       this.told = "";
       this.tookMs = 0;
       this.onChange();
@@ -71,12 +71,14 @@ export class ModelLoader {
     /** @type {ModelAnswer | null} */
     let answer = null;
     let problem = "";
+    let gone = false;
     this.asking = true;
     try {
       answer = await this.api.model(pod, this.revision);
     } catch (refused) {
       if (!(refused instanceof ApiError)) throw refused;
-      problem = refused.causes[0]?.message ?? refused.message;
+      gone = refused.status.code === 404;
+      problem = gone ? "" : (refused.causes[0]?.message ?? refused.message);
     } finally {
       this.asking = false;
     }
@@ -87,7 +89,7 @@ export class ModelLoader {
     const told = JSON.stringify({ ...answer, revision: 0 });
     if (answer && told === this.told) return;
     this.told = told;
-    this.state = { pod, answer, problem };
+    this.state = { pod, answer, problem, gone };
     this.onChange();
   }
 }

@@ -798,6 +798,8 @@ export interface ModelState {
   pod: string;
   answer: ModelAnswer | null;
   problem: string;
+  /** There is no such pod any more. */
+  gone: boolean;
 }
 
 /** `GET …/model`, see docs/model.md. */

@@ -21,10 +21,10 @@ const BRANCHES = /** @type {const} */ ([
  * @param {Dispatch} dispatch
  */
 export function renderModel(root, ui, dispatch) {
-  const { pod, answer, problem } = ui.model;
+  const { pod, answer, problem, gone } = ui.model;
   const t = (/** @type {string} */ key) => text(ui.lang, key);
   if (!answer) {
-    root.replaceChildren(element("p", { class: "none" }, problem || t(pod ? "model_loading" : "model_select")));
+    root.replaceChildren(element("p", { class: "none" }, problem || t(pod && !gone ? "model_loading" : "model_select")));
     return;
   }
   // A fresh answer must neither send the table back to its beginning nor take the focus away.

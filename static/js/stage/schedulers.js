@@ -7,7 +7,7 @@
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
-import { setText, syncList } from "../dom/dom.js";
+import { setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { idleHint } from "./hints.js";
@@ -68,6 +68,8 @@ export function mountSchedulers(element, dispatch) {
     setText(narrated, text(lang, "banner.narrated", { n: number(lang, oneIn) }));
     updateBinding(binding, input);
     updateControllers(controllers, input, dispatch);
+    // Nothing in it can be pressed where nothing may be done: it is scrolled by keyboard itself.
+    setAttribute(element, "tabindex", element.querySelector("button, [tabindex], a") ? null : "0");
   }
 
   /**
@@ -331,7 +333,8 @@ function updateBinding(card, { model, lang, colours }) {
     item.dataset["look"] = look;
     const state = glyph?.state === "bound" ? "bound" : "assumed";
     item.replaceChildren(glyphElement({ state, hue: glyph?.hue ?? 4, ring: false }, 12, colours),
-      h("span", { text: `${model.say(entry.pod)} → ${entry.node}` }));
+      // While a question about a pod is open nobody is told where it goes.
+      h("span", { text: entry.node ? `${model.say(entry.pod)} → ${entry.node}` : model.say(entry.pod) }));
   });
 }
 

@@ -65,3 +65,12 @@ export function voteOf(poll, kept) {
   const choice = poll.kind === "victims" ? kept.picked : (kept.picked[0] ?? "");
   return kept.because ? { choice, because: kept.because } : { choice };
 }
+
+/**
+ * Whether an answer came true that nobody chose: of statements the engine chooses none.
+ * @param {Poll} poll
+ * @param {string} id
+ */
+export function cameTrue({ kind, answer }, id) {
+  return kind === "choice" && Boolean(answer?.right.includes(id));
+}

@@ -110,3 +110,10 @@ test("a favourite that was never possible is told with the filter's own reason, 
   const nowhere = revealedPoll({ answer: { right: ["none"], chosen: null, explain: { message: "0/3 nodes are available." } } });
   assert.deepEqual([answerTitle(nowhere, "en").key, whyLines(nowhere, "en").quote], ["vote.chose_none", "0/3 nodes are available."]);
 });
+
+test("a statement that came true is right, and nobody chose it; a node is chosen", () => {
+  const choice = revealedPoll({ kind: "choice", answer: { right: ["n2"], chosen: "n2" } });
+  const marks = (poll) => countsOf(poll, "en").bars.filter(({ came }) => came).map(({ id }) => id);
+  assert.deepEqual(marks(choice), ["n2"]);
+  assert.deepEqual(marks(revealedPoll()), []);
+});

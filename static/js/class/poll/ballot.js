@@ -195,7 +195,8 @@ function marksOf(option, ballot) {
   if (ballot.state !== "revealed") return [];
   /** @type {{key: string, tone: string}[]} */
   const marks = [];
-  if (option.chosen) marks.push({ key: "vote.mark_chosen", tone: "amber" });
+  if (option.came) marks.push({ key: "vote.mark_right", tone: "amber" });
+  else if (option.chosen) marks.push({ key: "vote.mark_chosen", tone: "amber" });
   else if (option.right) marks.push({ key: ballot.options.some(({ chosen }) => chosen) ? "vote.mark_tied" : "vote.mark_right", tone: "amber" });
   if (option.votes.length === 2) marks.push({ key: "vote.mark", tone: "accent" });
   else for (const round of option.votes) marks.push({ key: ballot.options.some(({ votes }) => votes.includes(2)) ? `vote.mark_${round}` : "vote.mark", tone: "accent" });

@@ -3,6 +3,7 @@
 /** @import { Poll } from "../../lib/class.d.ts" */
 /** @import { Lang } from "../../lib/types.d.ts" */
 import { said } from "../../lib/said.js";
+import { cameTrue } from "../../state/votes.js";
 import { rightOf } from "./model.js";
 
 /** Votes that make a picture; fewer say who voted what. */
@@ -11,7 +12,8 @@ export const PICTURE_MIN = 5;
 /**
  * One bar of a histogram; shares of the votes of that round, 0 to 1.
  * @typedef {{id: string, label: string, first: number, second: number, firstShare: number, secondShare: number, right: boolean,
- *   chosen: boolean, beside: boolean}} Bar `beside`: right, while the lot chose another one
+ *   chosen: boolean, came: boolean, beside: boolean}} Bar `came`: nobody chose it, it came true; `beside`: right, while the lot
+ *   chose another one
  *
  * @typedef {object} Counts
  * @property {Bar[]} bars in the order of the options
@@ -41,7 +43,7 @@ export function countsOf(poll, lang) {
     bars: poll.options.map(({ id, label }) => ({
       id, label: said(lang, label),
       first: rounds[0]?.[id] ?? 0, second: rounds[1]?.[id] ?? 0, firstShare: share(0, id), secondShare: share(1, id),
-      right: right.has(id), chosen: poll.answer?.chosen === id,
+      right: right.has(id), chosen: poll.answer?.chosen === id, came: cameTrue(poll, id),
       beside: right.has(id) && Boolean(poll.answer?.tie?.includes(id)) && poll.answer?.chosen !== id,
     })),
   };

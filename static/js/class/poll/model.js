@@ -4,7 +4,7 @@
 /** @import { Lang } from "../../lib/types.d.ts" */
 import { said, shuffled } from "../../lib/said.js";
 import { text } from "../../lib/text.js";
-import { idsOf } from "../../state/votes.js";
+import { cameTrue, idsOf } from "../../state/votes.js";
 
 /** Options that a digit chooses. */
 const KEYS_MAX = 9;
@@ -16,7 +16,7 @@ export const SAID_SECONDS = [30, 10, 5];
  * @typedef {{key: string, values?: Record<string, string | number>}} Line
  *
  * One option of the ballot. `votes`: the rounds in which this person chose it.
- * @typedef {{id: string, label: string, key: string, picked: boolean, right: boolean, chosen: boolean, votes: number[],
+ * @typedef {{id: string, label: string, key: string, picked: boolean, right: boolean, chosen: boolean, came: boolean, votes: number[],
  *   facts: PollOption["facts"]}} Choice
  *
  * @typedef {object} Ballot
@@ -99,7 +99,7 @@ function choiceOf(poll, kept, option, index, lang) {
     key: index < KEYS_MAX ? String(index + 1) : "",
     picked: revealed ? idsOf(poll.mine?.[String(poll.round)]).includes(id) : Boolean(kept?.picked.includes(id)),
     right: poll.answer?.right.includes(id) ?? false,
-    chosen: poll.answer?.chosen === id,
+    chosen: poll.answer?.chosen === id, came: cameTrue(poll, id),
     votes: [1, 2].filter((round) => idsOf(poll.mine?.[String(round)]).includes(id)),
   };
 }

@@ -118,7 +118,7 @@ function tellBar(row, bar, twice, ui) {
     /** @type {HTMLElement} */ (one.firstElementChild).style.setProperty("--share", String(shares[at]));
     setText(/** @type {Element} */ (one.lastElementChild), percent(shares[at] ?? 0));
   });
-  const mark = bar.chosen ? "vote.mark_chosen" : bar.right ? "vote.mark_right" : "";
+  const mark = bar.came ? "vote.mark_right" : bar.chosen ? "vote.mark_chosen" : bar.right ? "vote.mark_right" : "";
   const words = mark ? text(ui.lang, bar.right && bar.beside ? "vote.mark_tied" : mark) : "";
   syncList(/** @type {Element} */ (row.lastElementChild), words ? [words] : [], (one) => one, () => element("span", { class: "chip amber" }, words));
 }

@@ -124,7 +124,7 @@ function answeredPart() {
       for (const part of [...legend.children].slice(2, 4)) part.toggleAttribute("hidden", !twice);
       setText(first, text(ui.lang, "vote.first"));
       setText(second, text(ui.lang, "vote.second"));
-      setText(each, total[0] === total[1] || !twice ? text(ui.lang, "vote.each", { count: total[0] ?? 0 }) : "");
+      setText(each, total[0] === total[1] ? text(ui.lang, "vote.each", { count: total[0] ?? 0 }) : twice ? "" : text(ui.lang, "vote.all", { count: total[0] ?? 0 }));
       legend.hidden = !total[0];
       legend.classList.toggle("once", !twice);
       bars.render(poll, ui, false);

@@ -69,6 +69,7 @@ export const EN = {
   "vote.first": "first vote, alone",
   "vote.second": "second vote, after talking",
   "vote.nobody": "chosen by nobody: {answers}",
+  "vote.all": "{count} {count|vote|votes}",
   "vote.each": "{count} {count|vote|votes} each",
   "vote.tied": "{nodes} tied at {points} {points|point|points}. The lot from the seed gave {name}.",
   "vote.tied_all": "{nodes} tied. The lot from the seed gave {name}.",
