@@ -111,7 +111,7 @@ function sets(answer, lang) {
       element("span", {}, told),
     ]);
   }
-  return element("section", { class: "model-sets", "aria-label": text(lang, "model_sets") }, [inner]);
+  return element("section", { class: "model-sets", tabindex: "0", "aria-label": text(lang, "model_sets") }, [inner]);
 }
 
 /**
