@@ -17,7 +17,7 @@ from tests.tools.letters import cut_words, listen_to_paint, painted_smaller_than
 LEAST = 22
 """Pixels of the smallest letters, as the last row reads them."""
 
-SIZES = ((1024, 768), (1280, 800), (1366, 768), (1920, 1080))
+SIZES = ((1024, 768), (1366, 768), (1920, 1080))
 STEPS_MAX = 20
 
 
@@ -81,8 +81,9 @@ def hold_at(classroom: Classroom, wall: Wall, point: str, pod_key: str = "") -> 
     raise AssertionError(f"no cycle came to {point}")
 
 
-@pytest.mark.parametrize("lang", ["en", "zh-hans"])
-@pytest.mark.parametrize("template", ["three-nodes", "zones", "gpu-lab", "nodes-100"])
+@pytest.mark.parametrize(
+    ("template", "lang"), [("three-nodes", "zh-hans"), ("zones", "en"), ("gpu-lab", "zh-hans"), ("nodes-100", "en")]
+)
 def test_the_stage(open_classroom: Callable[[str], Classroom], template: str, lang: str) -> None:
     classroom = open_classroom(template)
     wall = Wall(classroom, lang=lang)
@@ -135,7 +136,7 @@ def test_a_decision_and_a_preemption(open_classroom: Callable[[str], Classroom],
     for key, what in (("default/filler-2", "placed"), ("default/huge", "huge")):
         wall.shows("decision", select=f"pods {key}", inspectorTab="decision")
         wall.page.locator(".dc-body .dc-pipeline").first.wait_for()
-        for part in (0, 1.5, 3, 5, 7, 9):
+        for part in (0, 3, 7):
             wall.shows("decision", select=f"pods {key}", inspectorTab="decision", **({"part": part} if part else {}))
             wall.judge(f"decision-{what}-{part}")
     wall.shows("preemption", select="pods default/vip", inspectorTab="decision")

@@ -25,6 +25,8 @@ const WIDE_PX = 520;
 const COLUMNS_WITHOUT_SCORES = 6;
 /** Width of a letter of the headings. */
 const LETTER_PX = 5;
+/** Height of a line of a heading, in pixels of the page. */
+const LINE_PX = 14;
 
 /**
  * Data and layout of the chart.
@@ -226,13 +228,14 @@ function outlines(rows, colours, left, right) {
  * @param {number} right
  */
 function headings({ decision, colours, lang, zoom = 1 }, wide, columns, right) {
-  // Plotly measures words in enlarged pixels and lifts upright ones by half of what it has measured too much.
+  // Plotly measures words in enlarged pixels and lifts them by half of what it has measured too much.
   const sunk = (/** @type {string} */ words) => Math.round(((zoom - 1) * words.length * LETTER_PX) / 2);
+  const level = (/** @type {number} */ lines) => -Math.round(((zoom - 1) * lines * LINE_PX) / 2);
   const base = { xref: "x", yref: "paper", y: 1, showarrow: false, font: { size: 11, color: colours.t2 } };
   const filter = text(lang, "decision.filter");
   const heads = wide
-    ? [{ ...base, x: 0, yanchor: "bottom", text: filter }, ...decision.plugins.map((plugin, index) => ({
-      ...base, x: index + 1, yanchor: "bottom", text: `${twoLines(shortPlugin(plugin.name))} <b>×${weight(plugin, lang)}</b>`,
+    ? [{ ...base, x: 0, yanchor: "bottom", text: filter, yshift: level(1) }, ...decision.plugins.map((plugin, index) => ({
+      ...base, x: index + 1, yanchor: "bottom", text: `${twoLines(shortPlugin(plugin.name))} <b>×${weight(plugin, lang)}</b>`, yshift: level(2),
     }))]
     : [{ ...base, x: 0, yanchor: "bottom", textangle: -90, text: text(lang, "decision.verdict"), yshift: 2 - sunk(text(lang, "decision.verdict")) },
       ...decision.plugins.flatMap((plugin, index) => [{

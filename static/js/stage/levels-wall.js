@@ -5,7 +5,7 @@ import { TILE, ZONE_HEADING, cellBox, layoutNodes, sideBySide, stacked } from ".
 
 /** Tiles from the finest to the smallest: as narrow and low as one may be, and as wide and tall as it may grow. */
 const TILES = /** @type {const} */ ([
-  { level: 2, w: 136, h: 116, gapX: 6, gapY: 7, wide: 180, tall: 140 },
+  { level: 2, w: 136, h: 116, gapX: 6, gapY: 7, wide: 180, tall: 180 },
   { level: 3, w: 96, h: 74, gapX: 6, gapY: 6, wide: 190, tall: 116 },
   { level: 3, w: 72, h: 60, gapX: 5, gapY: 5, wide: 110, tall: 110 },
 ]);
@@ -49,10 +49,13 @@ function tiles({ level, wide, tall, ...least }, { zones, width, height }) {
     const placed = sideBySide(zones, box, each, height, tall);
     if (placed.height <= height) return { level, ...placed };
   }
-  const columns = Math.floor((width + least.gapX) / (least.w + least.gapX));
+  let columns = Math.floor((width + least.gapX) / (least.w + least.gapX));
   if (columns === 0) return null;
+  const rowsOf = (/** @type {number} */ abreast) => zones.reduce((sum, zone) => sum + Math.ceil(zone.nodes.length / abreast), 0);
+  const rows = rowsOf(columns);
+  // No more columns than rows as few need: what is wider shows its name whole.
+  while (columns > 1 && rowsOf(columns - 1) === rows) columns -= 1;
   const w = Math.min(wide, Math.floor((width + least.gapX) / columns) - least.gapX);
-  const rows = zones.reduce((sum, zone) => sum + Math.ceil(zone.nodes.length / columns), 0);
   const room = Math.floor((height - zones.length * (ZONE_HEADING + 4)) / Math.max(1, rows)) - least.gapY;
   const placed = stacked(zones, { ...least, w, h: Math.max(least.h, Math.min(tall, room)) }, columns, level);
   return placed.height <= height ? { level, ...placed } : null;

@@ -57,7 +57,7 @@ const TILE_MIN = 136;
 const TILE_TALL = 140;
 /** The coarsest level whose nodes are widened for the scene of a preemption, and how wide and tall they may be there. */
 const WIDE_LEVEL_MAX = 2;
-const WIDE = { w: 210, h: 100, gapX: 8, gapY: 7 };
+const WIDE = { w: 210, h: 88, gapX: 8, gapY: 7 };
 const WIDE_MAX = { w: 340, h: 158 };
 /**
  * Heights of a card: as tall as one may be, as short as its names and the table of its scores need, and as short as it is made so
