@@ -26,7 +26,7 @@ import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
 import { hasClass, sealedPod } from "./state/classroom.js";
 import { saidName } from "./state/people.js";
-import { sessionTimeMs } from "./state/time.js";
+import { nextTimeMs } from "./state/time.js";
 import { applyMessage, emptyView } from "./state/view.js";
 
 /** @type {{code: string, title: string, lang: Lang, release: string}} */
@@ -304,8 +304,7 @@ let liveMs = 0;
 function paint() {
   requestAnimationFrame(paint);
   probe.frame();
-  // The browser's clock may be set back; the session's is not.
-  liveMs = Math.max(liveMs, sessionTimeMs(view.clock, view.newestMs, Date.now() + serverOffsetMs));
+  liveMs = nextTimeMs(liveMs, view.clock, view.newestMs, Date.now() + serverOffsetMs);
   const showing = shown();
   const nowMs = past.view ? past.view.newestMs : liveMs;
   topbar.tick(showing, nowMs);

@@ -14,7 +14,7 @@ import { isShort } from "./levels.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
-import { bar, chip, scoreBar, twoBars, write } from "./pen.js";
+import { bar, chip, scoreBar, twoBars, widthOf, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
 import { trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -118,13 +118,17 @@ function conditions(pen, node, x, y, w) {
   for (const condition of node.node.status?.conditions ?? [])
     if (condition.type !== "Ready" && condition.status === "True") words.push(condition.type);
   if (node.unschedulable) words.push("SchedulingDisabled");
-  for (const taint of node.taints) words.push(`${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
+  const taints = node.taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ""}:${effect}`);
+  // Where keys do not fit, their last word says it; the inspector has them whole.
+  const short = [...new Set(node.taints.map(({ key, value }) => `${key.split("/").pop()}${value ? `=${value}` : ""}`))];
+  pen.context.font = `400 12px ${pen.colours.font}`;
+  const said = [taints, short].map((keys) => [...words, ...keys].join(" · ")).find((one) => widthOf(pen, one) <= w - 13);
   const dot = node.ready ? pen.colours.grn : pen.colours.ver;
   pen.context.fillStyle = dot;
   pen.context.beginPath();
   pen.context.arc(x + 4, y, 3.5, 0, Math.PI * 2);
   pen.context.fill();
-  write(pen, words.join(" · "), x + 13, y, { size: 12, colour: pen.colours.t2, width: w - 13 });
+  write(pen, said ?? [...words, ...short].join(" · "), x + 13, y, { size: 12, colour: pen.colours.t2, width: w - 13 });
   return y + 14;
 }
 

@@ -30,10 +30,10 @@ export function mountEvictBar(element, dispatch, on) {
   const pod = h("button", { type: "button", class: "st-evict-pod", "data-testid": "evict-pod",
     onclick: () => dispatch({ type: "select", resource: "pods", key, tab: "decision" }) });
   const steps = FRAMES.map((frame, index) => {
-    const name = h("b");
+    const name = h("span", { class: "st-evict-name" });
     const line = h("span");
     const step = h("button", { type: "button", class: "st-evict-step", "data-testid": `evict-${frame}`, onclick: () => on.frame(index) },
-      name, line);
+      h("b", {}, `${index + 1} `, name), line);
     return { frame, step, name, line };
   });
   const close = h("button", { type: "button", class: "st-evict-close", "data-testid": "evict-close", onclick: () => on.close() },
@@ -60,8 +60,7 @@ export function mountEvictBar(element, dispatch, on) {
           h("span", { text: text(lang, "hand.priority", { n: number(lang, glyph?.priority ?? 0) }) })));
     }
     steps.forEach(({ frame, step, name, line }, index) => {
-      const said = text(lang, `evict.${frame}`);
-      setText(name, `${index + 1} ${said}`);
+      setText(name, text(lang, `evict.${frame}`));
       setText(line, counted(lang, `evict.${frame}.line`, valuesOf(eviction)));
       step.dataset["state"] = index < eviction.frame ? "done" : index === eviction.frame ? "current" : "ahead";
       if (index === eviction.frame) step.setAttribute("aria-current", "step");

@@ -8,6 +8,19 @@
 const CARRY_MS = 3000;
 
 /**
+ * The time that a page shows next: it never goes back because the browser's clock is set back, and where time stands it is what the
+ * owner has told, however far the page had carried it on.
+ * @param {number} shownMs what it showed before
+ * @param {Parameters<typeof sessionTimeMs>[0]} clock
+ * @param {number} newestMs
+ * @param {number} unixMs
+ */
+export function nextTimeMs(shownMs, clock, newestMs, unixMs) {
+  const told = sessionTimeMs(clock, newestMs, unixMs);
+  return clock?.paused ? told : Math.max(shownMs, told);
+}
+
+/**
  * Simulated milliseconds since the session began.
  * @param {Pick<Clock, "paused" | "rate" | "simTimeMs" | "anchorUnixMs"> & {carryRate?: number} | null} clock as its
  *   owner has told it; null before an owner has taken the session
