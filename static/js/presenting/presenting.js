@@ -98,9 +98,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       const standing = standingOf(view, follower.left);
       teller.follow(whole(), standing === "presents");
       const wall = isProjector(view, ui, standing);
-      if (wall && view.presenting.view) document.body.dataset["scene"] = sceneOf(view.presenting.view);
-      else delete document.body.dataset["scene"];
-      document.documentElement.toggleAttribute("data-wall", ui.theme === "projector" || "scene" in document.body.dataset);
+      enlarge(wall && view.presenting.view ? sceneOf(view.presenting.view) : "", ui.theme);
       // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
       if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
       lit ||= wall;
@@ -120,4 +118,15 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       bandBar.render(view, ui, standing, scene);
     },
   };
+}
+
+/**
+ * One scene at a time on a wall, and letters for the last row there, whatever its colours.
+ * @param {string} scene "": all of the page
+ * @param {Ui["theme"]} theme
+ */
+function enlarge(scene, theme) {
+  if (scene) document.body.dataset["scene"] = scene;
+  else delete document.body.dataset["scene"];
+  document.documentElement.toggleAttribute("data-wall", scene !== "" || theme === "projector");
 }
