@@ -72,6 +72,7 @@ const CUTS = {
   "lib/openapi.js": "a pointer into a schema",
   "lib/refusals.js": "the key of a label",
   "rules/byhand_model.js": "the pods of a round, which are nobody's",
+  "stage/card.js": "the key of a taint",
   "stage/clients.js": "a Service",
   "stage/lanes-model.js": "what a group is named after",
   "stage/node-model.js": "the name of a resource",

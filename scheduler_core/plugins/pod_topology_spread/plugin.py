@@ -193,7 +193,7 @@ class _Soft:
 @lru_cache(maxsize=64)
 def _by_number(weight: float, max_skew: int) -> Ints:
     """Return (_NUMBERS_MAX,) the score of a node by its number of pods, of one constraint; shared."""
-    return _rounded(np.arange(_NUMBERS_MAX) * weight + (max_skew - 1))
+    return _rounded(np.arange(_NUMBERS_MAX, dtype=np.float64) * weight + (max_skew - 1))
 
 
 def _rounded(sums: NDArray[np.float64]) -> Ints:
