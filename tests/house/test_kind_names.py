@@ -22,8 +22,6 @@ MEANT: Final = {
     ("controllers/kit/history.py", "ControllerRevision"): "what a history is kept in",
     ("controllers/kit/pods.py", "Pod"): "what a template makes",
     ("clustersim/apiserver/reviews.py", "namespaces"): "a part of paths, which have a namespace after it",
-    ("clustersim/apiserver/containers.py", "services"): "what a proxy leads to",
-    ("clustersim/apiserver/containers.py", "endpoints"): "by which it finds the way",
     ("clustersim/apiserver/negotiation.py", "events"): "a group, not a kind",
     ("clustersim/apiserver/handling.py", "serviceaccounts"): "whose tokens are made on demand",
     ("clustersim/apiserver/tokens.py", "nodes"): "where the pod is that a token is bound to",
