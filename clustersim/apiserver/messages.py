@@ -20,8 +20,8 @@ from controllers.log.operations import PatchType
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
-from controllers.registry.incoming import check_type
 from controllers.registry.marks import Marks
+from controllers.registry.reading import check_type
 from controllers.registry.schema import check, too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 

@@ -11,7 +11,7 @@ import yaml
 
 from clustersim.documents import text_of
 from controllers.registry.context import Repeated
-from controllers.registry.incoming import YAML_ERRORS
+from controllers.registry.reading import YAML_ERRORS
 
 try:
     from yaml import CSafeLoader as _Loader

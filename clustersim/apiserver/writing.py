@@ -32,8 +32,8 @@ from controllers.log.operations import Create, Patch, PatchType, Update
 from controllers.log.store import Stored
 from controllers.registry.context import Context
 from controllers.registry.gojson import syntax_error
-from controllers.registry.incoming import check_body, checked
 from controllers.registry.kind import Subresource
+from controllers.registry.reading import check_body, checked
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, Final
-
-import msgspec
 
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
@@ -16,9 +12,10 @@ from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
+from controllers.registry import reading
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
-from controllers.registry.schema import check, fill, is_model, model, too_deep
+from controllers.registry.schema import fill, model
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 
@@ -28,10 +25,6 @@ GENERATE_NAME_MAX: Final = 58
 GENERATE_ATTEMPTS: Final = 8
 """Suffixes tried before a generated name is given up; 27^5 suffixes make even the second one rare."""
 
-_PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
-
-YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
-"""What a reader of YAML says first: a line for each fault follows."""
 
 _KEPT: Final = (
     "name",
@@ -85,18 +78,6 @@ Mutate = Callable[[Document, str], None]
 """Lets admission change a document; the text is how refusals call it."""
 
 
-class Unreadable(ApiError):
-    """A body that does not fit its kind; of what a patch made, the registry says so in other words."""
-
-
-_OTHER_VERSIONS: Final = (
-    ("policy/v1beta1", "Eviction"),
-    ("apps/v1beta1", "Scale"),
-    ("apps/v1beta2", "Scale"),
-    ("extensions/v1beta1", "Scale"),
-)
-"""Older versions that upstream reads of what is sent to subresources."""
-
 Own = Callable[[Mapping[str, Any] | None, Mapping[str, Any], Any], Sequence[Document] | None]
 """(object before, object as it is asked for, managed fields that were sent) → the managed fields to store."""
 
@@ -115,7 +96,7 @@ def new_document(
         ApiError: 400, 403, 404 or 422, with the fields that are wrong.
     """
     with context.step("registry", "decode"):
-        document, missing = _decoded(kind, operation.object, {}, context)
+        document, missing = reading.decoded(kind, operation.object, {}, context)
         metadata = child(document, "metadata")
         if metadata.pop("resourceVersion", ""):
             raise bad_request("resourceVersion should not be set on objects to be created")
@@ -148,7 +129,7 @@ def new_document(
         )
         causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
         causes += kind.validate(document) + kind.validate_new(document)
-        _refuse(kind, metadata["name"], causes, _still(kind, missing, document))
+        _refuse(kind, metadata["name"], causes, reading.still_missing(kind, missing, document))
     return _arranged(document)
 
 
@@ -201,14 +182,16 @@ def changed_document(
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
     if not _is_read(changed.get("metadata")):
-        _decoded(kind, {key: changed[key] for key in ("apiVersion", "kind", "metadata") if key in changed}, {}, context)
+        reading.decoded(
+            kind, {key: changed[key] for key in ("apiVersion", "kind", "metadata") if key in changed}, {}, context
+        )
     try:
         strict = bool(context.field_manager)
         _check_preconditions(kind, stored, changed, transaction, strict=strict, dry_run=context.dry_run)
     except ApiError:
         if not patched and context.field_manager:
             # Upstream reads the whole body before it looks at what is stored.
-            _decoded(kind, changed, {}, context)
+            reading.decoded(kind, changed, {}, context)
         raise
     if subresource is not None:
         document = _changed_part(kind, stored, changed, subresource, context)
@@ -217,7 +200,7 @@ def changed_document(
         mutate(document, stored.name)
         return document
     with context.step("registry", "decode"):
-        document, missing = _decoded(kind, changed, old, context)
+        document, missing = reading.decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
     fixed = metadata_rules.unchanged(metadata, old["metadata"]) * (1 + kind.metadata_checks[1])
@@ -253,7 +236,7 @@ def changed_document(
             if not kind.ratchets:
                 causes += kind.validate(document) * kind.rule_checks
             causes += kind.validate_update(document, old)
-            missing = _still(kind, missing, document)
+            missing = reading.still_missing(kind, missing, document)
         if metadata != old["metadata"]:
             looks, any_finalizers = kind.metadata_checks, kind.any_finalizers
             causes += metadata_rules.validate_change(
@@ -294,69 +277,11 @@ def _forget_times(metadata: Document, document: Document, old: Document) -> None
         metadata["managedFields"] = before
 
 
-def checked(kind: Kind, given: Any, context: Context) -> Document:
-    """Return a copy of a document that fits a kind's schema and has metadata; what it does not know is told as asked.
-
-    Raises:
-        ApiError: 400.
-    """
-    document = _decoded(kind, given, {}, context)[0]
-    document.setdefault("metadata", {})
-    return document
-
-
 def other_object(kind: Kind, stored: Stored, uid: Any) -> ApiError:
     """Return the 422 of a patch that makes an object another one."""
     # Upstream looks once for every kind, and in the kind's own rules.
     cause = Cause("metadata.uid", f'Invalid value: "{uid}": field is immutable', "FieldValueInvalid")
     return invalid(kind.kind, kind.group, stored.name, [cause] * (1 + kind.metadata_checks[1]))
-
-
-def body_of(operation: Create, schema: str, title: str) -> Document:
-    """Return a checked copy of a body that is no stored object; it has metadata.
-
-    Raises:
-        ApiError: 400.
-    """
-    body = copy_object(operation.object)
-    body["metadata"] = body.get("metadata") or {}
-    if not isinstance(body["metadata"], dict):
-        raise bad_request("metadata is not an object")
-    report = check(body, schema, require=False)
-    if report.wrong:
-        raise bad_request(f"{title} cannot be read: {report.wrong[0].message}", report.wrong)
-    return body
-
-
-def check_body(given: Document, of: tuple[str, str, str], context: Context, namespace: str | None) -> None:
-    """Refuse a body that is no stored object where it does not fit: its type, its fields, its namespace.
-
-    Args:
-        given: what was sent.
-        of: (group, version, kind) of what a path takes.
-        context: is told what is unknown.
-        namespace: where the path leads; None: nowhere.
-
-    Raises:
-        ApiError: 400.
-    """
-    group, version, kind = of
-    api_version = f"{group}/{version}" if group else version
-    sent = given.get("apiVersion") or api_version
-    if (sent, given.get("kind") or kind) not in _OTHER_VERSIONS:
-        check_type(api_version, kind, given)
-    report = check(copy_object(given), f"{group.partition('.')[0] or 'core'}_{version}.{kind}", require=False)
-    title = f'{kind} in version "{sent.rpartition("/")[2]}" cannot be handled as a {kind}'
-    if report.wrong:
-        raise Unreadable(400, "BadRequest", f"{title}: {report.wrong[0].message}", report.wrong)
-    if report.unknown or context.repeated is not None:
-        _report_unknown(title, report.unknown, context)
-    if (sent, kind) in _OTHER_VERSIONS and kind == "Scale":
-        why = f"the API version in the data ({sent}) does not match the expected API version ({api_version})"
-        raise bad_request(why)
-    said = (given.get("metadata") or {}).get("namespace")
-    if namespace is not None and said not in (None, "", namespace):
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
 
 
 def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
@@ -374,115 +299,6 @@ def too_large(kind: Kind, name: str, size: int) -> ApiError:
         group=kind.group,
         name=name,
     )
-
-
-def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -> tuple[Document, list[Cause]]:
-    """Return a checked copy of a body and the required fields that it lacks; parts equal to `old` are taken as good."""
-    if not isinstance(given, dict):
-        raise bad_request("the body is not an object")
-    if too_deep(given):
-        raise bad_request("the body is nested too deeply")
-    _check_type(kind, given)
-    try:
-        fresh = copy_object({key: value for key, value in given.items() if value != old.get(key)})
-    except (TypeError, msgspec.MsgspecError) as error:
-        # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
-        raise bad_request(f"the body cannot be written as JSON: {error}") from error
-    report = check(fresh, kind.schema) if kind.check is None else kind.check(fresh)
-    if report.wrong:
-        # Upstream stops at what it cannot read, and tells the first of it.
-        raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
-    if report.unknown or context.repeated is not None:
-        _report_unknown(_title(kind), report.unknown, context)
-    document = {key: old[key] for key in given if key in old and key not in fresh and given[key] == old[key]}
-    document.update(fresh)
-    document["apiVersion"] = kind.api_version
-    document["kind"] = kind.kind
-    return document, [cause for cause in report.missing if cause.field not in document]
-
-
-def _still(kind: Kind, missing: list[Cause], document: Mapping[str, Any]) -> list[Cause]:
-    """Return which required fields are missing after the defaults too."""
-    if kind.whole_rules:
-        return []
-    # What metadata lacks its own rules tell.
-    told = (cause for cause in missing if not cause.field.startswith("metadata."))
-    return [cause for cause in told if not _is_there(document, cause.field)]
-
-
-def _is_there(document: Any, path: str) -> bool:
-    for part in _PATH_PARTS.findall(path):
-        if isinstance(document, Mapping) and part in document:
-            document = document[part]
-        elif isinstance(document, Sequence) and part.isdigit() and int(part) < len(document):
-            document = document[int(part)]
-        else:
-            return False
-    return True
-
-
-def _title(kind: Kind) -> str:
-    return f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
-
-
-def _report_unknown(title: str, unknown: list[str], context: Context) -> None:
-    repeated = context.repeated
-    places = repeated.places if repeated is not None else {}
-    told = [(places.get(path, 0), f'unknown field "{path}"') for path in unknown]
-    # In the order of the body, and what it says twice among the rest.
-    texts = [text for _, text in sorted([*(repeated.texts if repeated else ()), *told], key=itemgetter(0))]
-    if context.field_validation == "Strict":
-        causes = [Cause(path, "unknown field", "FieldValueInvalid") for path in unknown]
-        raise Unreadable(400, "BadRequest", f"{title}: strict decoding error: {', '.join(texts)}", causes)
-    if context.field_validation == "Warn":
-        context.warnings.extend(line for text in texts for line in _warnings(text))
-
-
-def report_applied_twice(context: Context) -> None:
-    """Tell what a configuration that is applied says twice: once it fits, and before it is checked.
-
-    Raises:
-        ApiError: 400, whoever applies it wants to be refused.
-    """
-    repeated, context.repeated = context.repeated, None
-    texts = [text for _, text in repeated.texts] if repeated is not None else []
-    if texts and context.field_validation == "Strict":
-        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {', '.join(texts)}")
-    context.warnings.extend(line for text in texts for line in _warnings(text))
-
-
-def _warnings(text: str) -> list[str]:
-    """Return a sentence as warnings: what a reader of YAML says is one a line (parseYAMLWarnings)."""
-    lines = text.removeprefix(YAML_ERRORS)
-    return [line.strip() for line in lines.split("\n")] if lines != text else [text]
-
-
-def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
-    """Refuse a body of another type; what it leaves out, the path says."""
-    check_type(kind.api_version, kind.kind, given)
-
-
-def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
-    """Refuse what is sent as another type than a path takes.
-
-    Raises:
-        ApiError: 400.
-    """
-    sent, of = given.get("apiVersion") or api_version, given.get("kind") or kind
-    if (sent, of) == (api_version, kind):
-        return
-    if not isinstance(sent, str) or not isinstance(of, str):
-        raise Unreadable(
-            400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
-        )
-    version = sent.rpartition("/")[2]
-    why = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
-    if (sent, of) == ("v1", "List") or is_model(
-        f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"
-    ):
-        inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
-        why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"
-    raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind}: {why}')
 
 
 def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:
@@ -574,7 +390,7 @@ def _changed_part(
     if context.field_manager and changed.get("metadata") is not None:
         # What the engine writes is well formed.
         written["metadata"] = changed["metadata"]
-    decoded, _ = _decoded(kind, written, {}, context)
+    decoded, _ = reading.decoded(kind, written, {}, context)
     if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)

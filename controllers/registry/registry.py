@@ -18,7 +18,7 @@ from controllers.log.operations import Bind, Create, Delete, Operation, Patch, R
 from controllers.log.stamps import wire_time
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Store, Stored, Transaction
 from controllers.log.transaction import check_size
-from controllers.registry import admission, deletion, incoming, owning
+from controllers.registry import admission, deletion, incoming, owning, reading
 from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
 from controllers.registry.fieldowners import managers
@@ -132,13 +132,13 @@ class _Write:
         """Return what a write of a further version of a kind asks of the stored one."""
         match operation:
             case Create() | Update():
-                body = kind.inward(incoming.checked(kind, operation.object, self.context))
+                body = kind.inward(reading.checked(kind, operation.object, self.context))
                 return replace(operation, resource=stored_as.resource, object=body)
             case Patch() if operation.patch_type == "apply":
                 return replace(operation, resource=stored_as.resource)
             case Patch():
                 shown = kind.outward(self.existing(stored_as.resource, operation.namespace, operation.name).object)
-                changed = kind.inward(incoming.checked(kind, _patched(shown, operation, kind.schema), self.context))
+                changed = kind.inward(reading.checked(kind, _patched(shown, operation, kind.schema), self.context))
                 return Update(stored_as.resource, operation.namespace, operation.name, changed, operation.subresource)
             case Delete():
                 return replace(operation, resource=stored_as.resource)
@@ -304,7 +304,7 @@ class _Write:
         changed = _patched(view(stored.object) if view is not None else stored.object, operation, schema)
         try:
             return self._take(kind, stored, changed, operation, subresource)
-        except incoming.Unreadable as error:
+        except reading.Unreadable as error:
             if isinstance(changed.get("metadata"), dict):
                 changed = without_creator(changed)
             raise unreadable(operation, changed, error, schema) from error
@@ -355,10 +355,10 @@ class _Write:
         subresource = _written(kind, operation.subresource)
         asked = self._asked or kind
         document, owners, stored = owning.application(asked, subresource, operation, self.transaction, self.context)
-        incoming.report_applied_twice(self.context)
+        reading.report_applied_twice(self.context)
         self._settled = (owners,)
         if asked is not kind:
-            document = asked.inward(incoming.checked(asked, document, self.context))
+            document = asked.inward(reading.checked(asked, document, self.context))
         if stored is None:
             self.context.created = True
             return self._create(kind, Create(kind.resource, operation.namespace, document))

@@ -9,8 +9,8 @@ from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry.incoming import body_of, check_type
 from controllers.registry.kind import Subresource, Writing
+from controllers.registry.reading import body_of, check_type
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict
 

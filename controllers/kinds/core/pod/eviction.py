@@ -14,8 +14,8 @@ from controllers.log.operations import Bind, Create, Delete
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
 from controllers.registry.deletion import check_preconditions
-from controllers.registry.incoming import body_of
 from controllers.registry.kind import Subresource, Writing
+from controllers.registry.reading import body_of
 from scheduler_core.api.document import condition
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.meta import view
