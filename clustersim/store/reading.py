@@ -18,8 +18,17 @@ from controllers.log.store import Event, Gone, Stored
 FETCH_ROWS: Final = 5_000
 """Rows of the log fetched by one statement: databases bound how many values one may name."""
 
+_COUNTERS: Final = "revision, compacted, horizon_ms, last_ms, epoch, owner <> ''"
 _TURN: Final = 0x636C7573 << 32
 """Added to a session's id it is the number of the advisory lock by which its writers take turns in PostgreSQL."""
+_LOCKED: Final = (
+    "WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(%s)) "
+    f"SELECT {_COUNTERS} FROM store_session, turn WHERE id = %s FOR UPDATE OF store_session"
+)
+"""Takes the session's row, after its turn. A lock on a row goes to whoever asks when it is free, which is the engine
+again, that has just let it go; an advisory lock is handed to whoever has waited longest, as SQLite's turnstile is. The
+row is locked last: so it is read as who was before has left it.
+"""
 
 _KNOWN: Final = ("", b"")
 """What comes in the place of uid and data that whoever asks has."""
@@ -98,13 +107,10 @@ class SqlReader:
         Raises:
             NoSession: it was deleted.
         """
-        sql = "SELECT revision, compacted, horizon_ms, last_ms, epoch, owner <> '' FROM store_session WHERE id = %s"
         if lock and connection.vendor == "postgresql":
-            # A lock on a row goes to whoever asks when it is free, which is the engine again: it has just let it go.
-            # An advisory lock is handed to whoever has waited longest, as the turnstile of SQLite is.
-            fetch("SELECT pg_advisory_xact_lock(%s)", [_TURN + self.session_id])
-            sql += " FOR UPDATE"
-        rows = fetch(sql, [self.session_id])
+            rows = fetch(_LOCKED, [_TURN + self.session_id, self.session_id])
+        else:
+            rows = fetch(f"SELECT {_COUNTERS} FROM store_session WHERE id = %s", [self.session_id])
         if not rows:
             raise NoSession(f"session {self.session_id} was deleted")
         return Counters(*rows[0])
