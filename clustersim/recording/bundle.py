@@ -67,6 +67,10 @@ def module_of(path: str, source: str) -> Module:
     return Module(tuple(imports), tuple(later), text)
 
 
+OTHERS: Final = frozenset({"handout", "home", "join", "lessons", "write"})
+"""Style sheets of other pages: what they say of a page's parts is not said of this one."""
+
+
 @cache
 def bundle() -> Bundle:
     """Return what this release's page is made of."""
@@ -79,7 +83,7 @@ def bundle() -> Bundle:
         for name, module in modules.items()
     }
     sheets = {path.stem: path for path in (root / "css").glob("*.css")}
-    names = [*STYLES, *sorted(set(sheets) - set(STYLES) - {"home", "join"})]
+    names = [*STYLES, *sorted(set(sheets) - set(STYLES) - OTHERS)]
     return Bundle(
         tuple((name, modules[name].text) for name in reached(modules, (ENTRY, SERVER), later=True)),
         tuple((name, sheets[name].read_text(encoding="utf-8")) for name in names),

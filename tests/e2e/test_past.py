@@ -156,6 +156,12 @@ def test_a_recording_opens_without_a_server(open_classroom: Callable[[str], Clas
     assert "second" in names(now)
     assert "first" not in names(now)
     expect(watched.get_by_test_id("dock-timeline")).to_have_attribute("aria-selected", "true")
+    # The stage has all the room that the inspector leaves, and that is read as it is everywhere.
+    drawn = {name: watched.locator(f"#{name}").bounding_box() or {} for name in ("stage", "inspector", "dock")}
+    assert (drawn["stage"]["x"], drawn["stage"]["width"]) == (drawn["dock"]["x"], drawn["dock"]["width"])
+    assert drawn["stage"]["width"] + drawn["inspector"]["width"] == 1366
+    empty = watched.locator(".inspector-empty")
+    assert empty.evaluate("one => getComputedStyle(one).writingMode") == "horizontal-tb"
 
     watched.goto(f"{file.as_uri()}?rv={before}&pod=default/first&tab=decision")
     past = wait_state(watched, lambda now: now["paintedRevision"] == before, "a moment of it")

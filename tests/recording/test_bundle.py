@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +51,10 @@ def test_the_page_is_whole() -> None:
         assert asked <= set(paths), path
         seen.add(path)
     assert [name for name, _ in found.styles][:2] == ["tokens", "base"]
+
+
+def test_no_other_page_has_a_say_in_how_it_looks() -> None:
+    pages = [path for path in Path("templates").glob("*.html") if path.stem not in ("base", "session")]
+    linked = {name for path in pages for name in re.findall(r"css/([a-z-]+)\.css", path.read_text(encoding="utf-8"))}
+    assert {"handout", "write"} <= linked
+    assert {name for name, _ in bundle().styles} & linked == set()
