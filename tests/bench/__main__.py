@@ -34,6 +34,7 @@ def main() -> int:
         copies,
         decisions,
         extender,
+        homework,
         idle,
         imports,
         lists,
@@ -60,6 +61,7 @@ def main() -> int:
         "idle": idle.run,
         "class": classroom.run,
         "copies": copies.run,
+        "homework": homework.run,
     }
     chosen = sys.argv[1:] or list(benches)
     rows: list[dict[str, Any]] = []
