@@ -142,6 +142,12 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     for page in (wall, teacher):
         expect(page.get_by_test_id("rules-world")).to_contain_text("lowest priority dies")
     judge.look(wall, "a world under a rule")
+    worlds = wall.locator(".rw-worlds").bounding_box()
+    assert worlds
+    assert worlds["y"] + worlds["height"] <= WALL["height"], "both worlds are seen at once"
+    cut = "pods => pods.filter(pod => pod.scrollWidth > pod.clientWidth).map(pod => pod.textContent)"
+    assert wall.locator(".rw-worlds .pod").evaluate_all(cut) == []
+    picture(wall, "class-worlds-wall")
     remote.get_by_test_id("lead-worldNext").click()
     expect(wall.get_by_test_id("rules-world")).not_to_contain_text("lowest priority dies")
     remote.get_by_test_id("lead-worldClose").click()
