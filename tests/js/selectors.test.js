@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cpuMilli, formatCpu, formatMemory, formatRequests, memoryBytes, parseQuantity } from "../../static/js/lib/quantity.js";
+import { cpuMilli, formatAsked, formatCpu, formatMemory, formatRequests, memoryBytes, parseQuantity } from "../../static/js/lib/quantity.js";
 import { fieldOfPath, itemOf, ITEMS } from "../../static/js/lib/items.js";
 import { codeCharacters, formatCode } from "../../static/js/lib/code.js";
 import { rateOfSlider, sliderOfRate } from "../../static/js/lib/rate.js";
@@ -46,6 +46,7 @@ test("of what a pod does not ask for nothing is said", () => {
   assert.equal(formatRequests(3000, 0), "3 CPU");
   assert.equal(formatRequests(0, 2 ** 30), "1 Gi");
   assert.equal(formatRequests(0, 0), "");
+  assert.deepEqual([[500, 2 ** 29], [500, 0], [0, 0]].map(([cpu, memory]) => formatAsked(cpu, memory)), ["500m cpu · 512 Mi", "500m cpu", ""]);
 });
 
 test("a pod asks for its containers, or its largest init container, with sidecars and overhead", () => {

@@ -76,6 +76,15 @@ export function formatRequests(cpuMilli, memoryBytes) {
 }
 
 /**
+ * The same where there is room: "500m cpu · 512 Mi"; "" where a pod asks for nothing.
+ * @param {number} cpuMilli
+ * @param {number} memoryBytes
+ */
+export function formatAsked(cpuMilli, memoryBytes) {
+  return [cpuMilli ? `${formatCpu(cpuMilli)} cpu` : "", memoryBytes ? formatMemory(memoryBytes) : ""].filter(Boolean).join(" · ");
+}
+
+/**
  * Gibibytes with at most one decimal, for "3.4/8" on a bar whose header says Gi.
  * @param {number} bytes
  */

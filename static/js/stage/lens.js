@@ -6,7 +6,7 @@
 /** @import { Glyph, NodeModel } from "./model.js" */
 import { devicePixels, setText } from "../dom/dom.js";
 import { endReason } from "../state/eviction.js";
-import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { formatAsked, formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { h } from "../dom/h.js";
@@ -99,8 +99,8 @@ export function mountLens(host) {
   function showTip(input, { node, glyph }, at) {
     lens.hidden = true;
     const lines = glyph
-      ? [glyph.key, `${stateWords(glyph, input.lang)} · ${formatCpu(glyph.cpuMilli)} cpu · `
-        + `${formatMemory(glyph.memoryBytes)} · ${text(input.lang, "hand.priority", { n: glyph.priority })}`]
+      ? [glyph.key, [stateWords(glyph, input.lang), formatAsked(glyph.cpuMilli, glyph.memoryBytes) || text(input.lang, "stage.noRequests"),
+        text(input.lang, "hand.priority", { n: glyph.priority })].join(" · ")]
       : [node.name, describe(input, node)];
     tip.replaceChildren(h("b", { text: lines[0] }), h("span", { text: lines[1] }));
     place(host, tip, at, 240, 54);

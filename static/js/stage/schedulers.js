@@ -4,7 +4,7 @@
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { Glyph, Model } from "./model.js" */
-import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { formatAsked } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
 import { setAttribute, setText, syncList } from "../dom/dom.js";
@@ -275,8 +275,7 @@ function sentenceOf(last, pod, lang) {
 function asks(glyph, lang) {
   if (!glyph) return [];
   const spec = glyph.pod?.spec ?? {};
-  const lines = [glyph.cpuMilli || glyph.memoryBytes
-    ? `${formatCpu(glyph.cpuMilli)} cpu · ${formatMemory(glyph.memoryBytes)}` : text(lang, "stage.noRequests")];
+  const lines = [formatAsked(glyph.cpuMilli, glyph.memoryBytes) || text(lang, "stage.noRequests")];
   const nominated = glyph.pod?.status?.nominatedNodeName;
   if (nominated) lines.push(text(lang, "hand.nominated", { node: nominated }));
   for (const [name, value] of Object.entries(spec["nodeSelector"] ?? {})) {
