@@ -196,6 +196,15 @@ def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) 
     expect(student.get_by_test_id("rules-engine")).to_be_visible()
     judge.look(student, "homework, over")
     picture(student, "class-homework-mei")
+    # The cluster of a task that is over is played on: in a session of one's own, where the new pod is in hand.
+    student.get_by_test_id("homework-0-play").click()
+    link = student.get_by_test_id("homework-0-play-link")
+    expect(link).to_be_focused()
+    picture(student, "class-homework-play")
+    own = classroom.watch(classroom.context().new_page())
+    own.goto(link.get_attribute("href") or "")
+    wait_state(own, lambda now: (now["held"] or {}).get("pod") == "default/new", "the task's pod is in hand")
+    picture(own, "class-homework-cluster")
     rows = classroom.session("GET", "/homework/results")
     assert [one["second"] for one in rows if one["name"] == "Mei K."] == ["none"]
     assert (
