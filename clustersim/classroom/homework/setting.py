@@ -96,7 +96,9 @@ def _seed_of(row: Homework, participant: int) -> int:
 
 
 def to_play_on(row: Homework, principal: Principal, index: int, person: str | None) -> tuple[Found, int]:
-    """Return (the cluster of a task, the seed that it comes from) for somebody to go on with it.
+    """Return (the cluster of a task, a seed for its session) for somebody to go on with it.
+
+    The seed is one that tells nothing of that which the person's other tasks come from.
 
     A student's own task must be over: what the engine does there is what is asked. A teacher gets a student's
     (`person`, the id of a seat), or one like theirs.
@@ -115,7 +117,7 @@ def to_play_on(row: Homework, principal: Principal, index: int, person: str | No
         participant = next((seat.id for seat in _seats(row) if str(seat.id) == person), 0)
         if not participant:
             raise ApiError(404, "NotFound", f"this homework is not set for anybody with the id {person[:20]!r}")
-    return task_of(row, participant, index), _seed_of(row, participant)
+    return task_of(row, participant, index), draw(_seed_of(row, participant), "homework", "played on", below=2**31)
 
 
 def told(row: Homework, principal: Principal) -> Document:
