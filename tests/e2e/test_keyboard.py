@@ -8,6 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, picture, state, wait_state
 
+STOPS_MAX = 15
+"""Presses of Tab from the top of the page to what stands before the stage."""
+
 PLAIN_POD = {"spec": {"containers": [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "10m"}}}]}}
 
 
@@ -88,3 +91,17 @@ def test_a_node_is_deleted_by_a_decision_not_by_a_slip(open_classroom: Callable[
     teacher.keyboard.press("Control+z")
     wait_state(teacher, lambda now: [one["name"] for one in now["nodes"]].count(node) == 1, "the node is back again")
     classroom.cluster("GET", f"/api/v1/nodes/{node}")
+
+
+def test_the_stage_is_few_stops_from_the_top(open_classroom: Callable[[str], Classroom]) -> None:
+    teacher = open_classroom("zones").teacher(viewport={"width": 1366, "height": 768})
+    wait_state(teacher, lambda now: len(now["nodes"]) == 12, "twelve nodes")
+    before: list[str] = []
+    while not teacher.evaluate("Boolean(document.activeElement?.closest('#stage'))"):
+        teacher.keyboard.press("Tab")
+        before.append(focused(teacher, "data-testid") or focused(teacher, "class"))
+        assert len(before) <= STOPS_MAX + 1, before
+    # What a teacher has more is one stop, and arrows lead through it.
+    teacher.get_by_test_id("class").focus()
+    teacher.keyboard.press("ArrowRight")
+    assert focused(teacher, "data-testid") == "room"

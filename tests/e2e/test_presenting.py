@@ -84,6 +84,12 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     expect(wall.locator(".dc-body .main-svg").first).to_be_visible()
     drawn(wall)
     picture(wall, "presenting-wall-decision")
+    # What the teacher scrolls to is read on the wall, too, and at the top again.
+    body = "document.querySelector('.inspector-body')"
+    teacher.evaluate(f"{body}.scrollTop = {body}.scrollHeight")
+    wait_state(wall, lambda now: wall.evaluate(f"{body}.scrollTop") > 0, "the wall reads on")
+    teacher.evaluate(f"{body}.scrollTop = 0")
+    wait_state(wall, lambda now: wall.evaluate(f"{body}.scrollTop") == 0, "the wall is back at the top")
     teacher.get_by_test_id("band-scene").select_option("election")
     teacher.get_by_test_id("dock-election").click()
     expect(wall.locator("body")).to_have_attribute("data-scene", "election")

@@ -123,7 +123,10 @@ def test_a_decision_and_a_preemption(open_classroom: Callable[[str], Classroom],
         classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(f"filler-{number}", "900m"))
     wait_state(
         wall.page,
-        lambda now: len(now["pods"]) >= FILLERS and all(one["phase"] == "Running" for one in now["pods"]),
+        lambda now: (
+            sum(one["name"].startswith("filler") for one in now["pods"]) == FILLERS
+            and all(one["phase"] == "Running" for one in now["pods"])
+        ),
         "the nodes are full",
     )
     classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("huge", "900"))

@@ -28,7 +28,7 @@ export function mountReading(scroller, moved) {
     const one = parts()[Math.floor(wanted)];
     if (!one) return;
     const { top, height } = lies(one);
-    scroller.scrollTop = ((top + height * (wanted % 1)) * most()) / scroller.scrollHeight;
+    scroller.scrollTop = wanted ? ((top + height * (wanted % 1)) * most()) / scroller.scrollHeight : 0;
   }
 
   scroller.addEventListener("scroll", () => {

@@ -3,6 +3,7 @@
 /** @import { Dispatch, Presented, Ui, View } from "../lib/types.d.ts" */
 /** @import { Shown, Step } from "../state/presenting.js" */
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { roving } from "../dom/roving.js";
 import { text } from "../lib/text.js";
 import { isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
 import { mountBand } from "./band.js";
@@ -51,7 +52,10 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   const copies = element("button", { class: "button present-button", type: "button", "data-testid": "room" }, [icon("layers"), element("span")]);
   copies.addEventListener("click", () => void openRoom().catch(() => {}));
   const ways = mountWays(bar, dispatch);
-  bar.append(people, copies, button);
+  // One stop of Tab for all that only a teacher has.
+  const tools = element("div", { class: "desk-slot", role: "toolbar" }, [people, copies, button]);
+  roving(tools).refresh();
+  bar.append(tools);
   const setScene = (/** @type {string} */ next) => {
     if (scene === next) return;
     scene = next;
@@ -102,7 +106,8 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
       if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
       lit ||= wall;
-      button.hidden = people.hidden = copies.hidden = view.me?.role !== "teacher";
+      tools.hidden = view.me?.role !== "teacher";
+      setAttribute(tools, "aria-label", text(ui.lang, "seats.title"));
       for (const [one, key] of /** @type {const} */ ([[people, "seats.title"], [copies, "seats.copies"]])) {
         setText(/** @type {Element} */ (one.lastElementChild), text(ui.lang, key));
         setAttribute(one, "aria-label", text(ui.lang, key));
