@@ -27,7 +27,7 @@ def test_the_table_is_told_to_everybody_in_both_languages(session: Session) -> N
     first = rules[0]
     assert (first["id"], first["kind"], first["decides"]) == ("engine", "choice", False)
     fewest = next(rule for rule in rules if rule["id"] == "fewest-victims")
-    assert (fewest["title"], fewest["decides"]) == ({"en": "fewest victims", "zh": "受害者最少"}, True)
+    assert (fewest["title"], fewest["decides"]) == ({"en": "fewest victims", "zh": "牺牲者最少"}, True)
     assert session.server.request("GET", path(session, "rules"))[0] == 401
 
 
