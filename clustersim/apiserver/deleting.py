@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from clustersim.apiserver.listing import list_head, page_of
+from clustersim.apiserver.listing import page_of, rendered_page
 from clustersim.apiserver.messages import Request, Response, decoded, json_response
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
@@ -65,7 +65,8 @@ class Options:
         """Return the delete of one object."""
         propagation = self.propagation or ""
         if self.orphan is not None:
-            propagation = "Orphan" if self.orphan else "Background"
+            # What empties itself takes this for a wish to wait for its dependents (core/namespace/storage, v1.34).
+            propagation = "Orphan" if self.orphan else "Foreground" if target.kind.holds_itself else "Background"
         return Delete(
             target.kind.resource,
             namespace,
@@ -107,12 +108,7 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
     page = page_of(ReadView(store), request, target, in_pages=True)
     for start in range(0, len(page.items), DELETE_BATCH_MAX):
         _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
-    listed = {"kind": target.kind.list_kind, "apiVersion": target.kind.api_version, "metadata": list_head(page)}
-    items = [
-        {key: value for key, value in stored.object.items() if key not in ("kind", "apiVersion")}
-        for stored in page.items
-    ]
-    return with_warnings(json_response({**listed, "items": items}), context)
+    return with_warnings(rendered_page(ReadView(store), request, target, page), context)
 
 
 def _warn_of_orphans(target: Target, options: Options, context: Context) -> None:

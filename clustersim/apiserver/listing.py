@@ -72,7 +72,12 @@ def list_objects(store: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 410 (a revision that is compacted), 422, 504 (one that is not there yet).
     """
-    page, want = page_of(store, request, target), wanted_of(request, target.kind)
+    return rendered_page(store, request, target, page_of(store, request, target))
+
+
+def rendered_page(store: ReadView, request: Request, target: Target, page: Page) -> Response:
+    """Return objects of a collection in the form that the client accepts."""
+    want = wanted_of(request, target.kind)
     want.check_shape(target.kind.api_version, target.kind.kind, listed=True)
     return _rendered(store, target.kind, page, list_head(page), want)
 

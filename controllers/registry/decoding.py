@@ -36,6 +36,12 @@ def go_types() -> dict[str, dict[str, str]]:
 
 
 @cache
+def named_texts() -> frozenset[str]:
+    """Return the types of texts and other plain values that have a name of their own: `v1.RestartPolicy`."""
+    return frozenset(of.lstrip("*!") for fields in go_types().values() for of in fields.values() if "." in of)
+
+
+@cache
 def _modules() -> frozenset[str]:
     return frozenset(struct.partition(".")[0] for struct in go_types())
 

@@ -91,6 +91,8 @@ def _finalizers(kind: Kind, existing: list[str], operation: Delete) -> list[str]
     """Return the finalizers that the wanted propagation leaves."""
     kept = [name for name in existing if name not in (FOREGROUND_FINALIZER, ORPHAN_FINALIZER)]
     asked = operation.propagation
+    if not kind.collected:
+        return kept
     if asked == "":
         if not kind.orphans or kept != existing:
             return existing

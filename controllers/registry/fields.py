@@ -356,14 +356,22 @@ def selector_shown(selector: Mapping[str, Any] | None) -> Written:
     """Return a metav1.LabelSelector as a message shows it: its fields in upstream's order."""
     if selector is None:
         return written(None)
+    return written(selector_form(selector))
+
+
+def selector_form(selector: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a metav1.LabelSelector with its fields in upstream's order; what is empty is left out."""
     labelled = dict(sorted((selector.get("matchLabels") or {}).items()))
-    shown: dict[str, Any] = {"matchLabels": labelled, "matchExpressions": selector.get("matchExpressions")}
-    keys = ("key", "operator", "values")
-    if shown["matchExpressions"]:
-        shown["matchExpressions"] = [
-            {key: one[key] for key in keys if one.get(key)} for one in shown["matchExpressions"]
-        ]
-    return written({key: value for key, value in shown.items() if value})
+    expressions = [
+        {
+            "key": one.get("key") or "",
+            "operator": one.get("operator") or "",
+            **({"values": one["values"]} if one.get("values") else {}),
+        }
+        for one in selector.get("matchExpressions") or ()
+    ]
+    shown = {"matchLabels": labelled, "matchExpressions": expressions}
+    return {key: value for key, value in shown.items() if value}
 
 
 def label_selector(field: str, selector: Mapping[str, Any] | None) -> list[Cause]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.registry.fields import Written, bad
+from controllers.registry.fields import Written, bad, selector_form
 from scheduler_core.api.errors import Cause
 
 _TABLE: Final = Path(__file__).with_name("internal_types.txt")
@@ -65,6 +65,8 @@ def form(value: Any, of: str) -> Any:
         return dict(sorted(value.items())) if value else None
     if of == "?":
         return value
+    if of == "l":
+        return selector_form(value)
     if of in _ZEROES:
         return _ZEROES[of] if value is None else value
     return _struct(value or {}, of)

@@ -346,6 +346,8 @@ class Kind:
 
     grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace
     """(object, seconds that a delete asks for) → seconds that it gets to end."""
+    collected: bool = True
+    """Whether a delete may say what becomes of what belongs to it; of events it may not."""
     orphans: bool = False
     """Whether what belongs to it stays when a delete does not say what becomes of that, as clients of old expect it of
     ReplicationControllers and Jobs."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from controllers.log.operations import Patch
 from controllers.log.store import copy_object
 from controllers.registry import goorder
+from controllers.registry.decoding import named_texts
 from controllers.registry.gotext import json_name, printed, quoted
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
@@ -220,7 +221,7 @@ def _count(value: Any) -> int:
     return 1
 
 
-_UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) .* of type (\S+)$")
+_UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) ?(\S*) into Go struct field .* of type (\S+)$")
 _KINDS: Final = {"object": "map", "array": "slice", "number": "int64"}
 
 
@@ -242,15 +243,17 @@ def _unrestorable(why: str) -> str:
     found = _UNMARSHALS.search(why)
     if found is None:
         return why
-    given, wanted = _KINDS.get(found[1], found[1]), found[2]
+    given, wanted = _KINDS.get(found[1], found[1]), found[3]
     if wanted.startswith("[]"):
         return f"cannot restore slice from {given}"
-    if wanted.startswith("map["):
+    if wanted.startswith("map[") or wanted == "v1.ResourceList":
         return f"cannot restore map from {given}"
-    if "." in wanted:
+    if "." in wanted and wanted not in named_texts():
         return f"cannot restore struct from: {given}"
-    return (
-        f"cannot convert {given} to string"
-        if (given, wanted) == ("int64", "string")
-        else f"unrecognized type: {wanted}"
-    )
+    text = wanted == "string" or wanted in named_texts()
+    if "." in found[2]:
+        given = "float64"
+    # Go turns a whole number into a text of one letter, which upstream stops; anything else it cannot turn at all.
+    if (given == "int64" and text) or (given == "float64" and wanted in ("int32", "int64")):
+        return f"cannot convert {given} to {wanted}"
+    return f"unrecognized type: {'string' if text else wanted}"

@@ -43,7 +43,7 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
         raise bad_request("the body is nested too deeply")
     _check_type(kind, given)
     try:
-        fresh = copy_object({key: value for key, value in given.items() if value != old.get(key)})
+        fresh = copy_object({key: value for key, value in given.items() if not _is_kept(value, old.get(key))})
     except (TypeError, msgspec.MsgspecError) as error:
         # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
         raise bad_request(f"the body cannot be written as JSON: {error}") from error
@@ -53,11 +53,16 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
         raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
     if report.unknown or context.repeated is not None:
         _report_unknown(_title(kind), report.unknown, context)
-    document = {key: old[key] for key in given if key in old and key not in fresh and given[key] == old[key]}
+    document = {key: old[key] for key in given if key in old and key not in fresh}
     document.update(fresh)
     document["apiVersion"] = kind.api_version
     document["kind"] = kind.kind
     return document, [cause for cause in report.missing if cause.field not in document]
+
+
+def _is_kept(value: Any, old: Any) -> bool:
+    """Return whether a part of a body is what is stored; true is no 1, though Python takes the two for equal."""
+    return value is old or (value == old and msgspec.json.encode(value) == msgspec.json.encode(old))
 
 
 def checked(kind: Kind, given: Any, context: Context) -> Document:

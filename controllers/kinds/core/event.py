@@ -116,6 +116,7 @@ KIND: Final = Kind(
     validate=_validate,
     metadata_checks=(0, 0),
     any_finalizers=True,
+    collected=False,
     columns=(
         Column("Last Seen", "string", "", lambda doc, age: age(last_seen(doc)), source="core_v1.Event#lastTimestamp"),
         Column("Type", "string", "", lambda doc, age: doc.get("type") or "", source="core_v1.Event#type"),
