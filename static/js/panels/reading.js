@@ -31,16 +31,20 @@ export function mountReading(scroller, moved) {
     scroller.scrollTop = wanted ? ((top + height * (wanted % 1)) * most()) / scroller.scrollHeight : 0;
   }
 
-  scroller.addEventListener("scroll", () => {
-    if (most() <= 0) return;
+  /** The part that is read now. */
+  function read() {
+    if (scroller.scrollTop < 1 || most() <= 0) return 0;
     // The line that is read wanders from the top of what is seen to its end, as the first and the last part are both come to.
     const line = (scroller.scrollTop * scroller.scrollHeight) / most();
     const at = parts().findLastIndex((one) => lies(one).height > 0 && lies(one).top <= line);
     const one = parts()[at];
-    if (!one) return;
+    if (!one) return 0;
     const { top, height } = lies(one);
-    const share = Math.min(SHARES - 1, Math.floor(((line - top) / height) * SHARES)) / SHARES;
-    const next = scroller.scrollTop < 1 ? 0 : at + Math.max(0, share);
+    return at + Math.max(0, Math.min(SHARES - 1, Math.floor(((line - top) / height) * SHARES)) / SHARES);
+  }
+
+  scroller.addEventListener("scroll", () => {
+    const next = read();
     if (next === part) return;
     part = next;
     moved();
