@@ -42,8 +42,9 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     if too_deep(given):
         raise bad_request("the body is nested too deeply")
     _check_type(kind, given)
+    kept = {key for key, value in given.items() if _is_kept(value, old.get(key))}
     try:
-        fresh = copy_object({key: value for key, value in given.items() if not _is_kept(value, old.get(key))})
+        fresh = copy_object({key: value for key, value in given.items() if key not in kept})
     except (TypeError, msgspec.MsgspecError) as error:
         # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
         raise bad_request(f"the body cannot be written as JSON: {error}") from error
@@ -53,7 +54,7 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
         raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
     if report.unknown or context.repeated is not None:
         _report_unknown(_title(kind), report.unknown, context)
-    document = {key: old[key] for key in given if key in old and key not in fresh}
+    document = {key: old[key] for key in given if key in old and key in kept}
     document.update(fresh)
     document["apiVersion"] = kind.api_version
     document["kind"] = kind.kind
