@@ -84,7 +84,9 @@ def test_a_scheduler_has_others_requests_to_itself_reviewed(sqlite_api: Any) -> 
 
 
 def test_the_rules_of_the_owner_are_all(sqlite_api: Any) -> None:
-    _, answer, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {}})
+    _, answer, _ = sqlite_api.request(
+        "POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}
+    )
     assert {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]} in answer["status"]["resourceRules"]
 
 
