@@ -119,6 +119,8 @@ def _pod_of(call: Call, asked: Asked) -> PodInfo | None:
     found = next((info for info in call.past().pods if info.key == asked.pod), None)
     if found is None and asked.kind in _ABOUT_A_POD:
         raise not_found("pods", asked.pod.partition("/")[2] or asked.pod)
+    if found is not None and found.pod.spec.node_name and asked.kind in _ABOUT_A_POD:
+        raise refuse(Cause("pod", f"{asked.pod} has a node already, so nothing decides about it: give one that waits"))
     return found
 
 

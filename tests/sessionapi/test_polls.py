@@ -273,13 +273,20 @@ def test_a_poll_that_cannot_be_asked_is_refused_with_its_field(room: Class, body
     assert stored["spec"].get("hold") is None
 
 
-def test_a_pod_that_is_not_there_or_placed_cannot_be_held(room: Class) -> None:
+def test_nothing_is_asked_about_a_pod_that_is_not_there_or_placed(room: Class) -> None:
     room.ask(404, kind="node", pod="default/nobody")
     room.call("teacher", "PATCH", "/clock", {"pace": 0})
     room.pod("placed")
     wait_for(lambda: room.node_of("placed"))
-    told = room.ask(422, kind="node", pod="default/placed", hold="before-prefilter")
-    assert told["details"]["causes"][0]["field"] == "hold"
+    for kind in ("node", "victims"):
+        cause = room.ask(422, kind=kind, pod="default/placed")["details"]["causes"][0]
+        assert (cause["field"], "has a node already" in cause["message"]) == ("pod", True)
+    options = [
+        {"id": name, "label": {"en": name, "zh": name}, "right": f"pod('placed').node == '{name}'"} for name in "ab"
+    ]
+    held = room.ask(422, kind="choice", pod="default/placed", options=options, hold="before-prefilter")
+    assert held["details"]["causes"][0]["field"] == "hold"
+    assert room.call("teacher", "GET", "/polls") == []
 
 
 def test_a_vote_that_names_no_option_is_refused(room: Class) -> None:
