@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clustersim.apiserver import protobuf, tables
 from clustersim.apiserver.limits import WATCHES_MAX, Watches
 from clustersim.apiserver.messages import Request, json_response, parse_query
-from clustersim.apiserver.negotiation import Wanted, aggregated_version, check_acceptable, formed, wanted
+from clustersim.apiserver.negotiation import STREAMED_TOO, Wanted, aggregated_version, check_acceptable, formed, wanted
 from clustersim.apiserver.protobuf import fields
 from clustersim.apiserver.routes import parse
 from clustersim.classroom.auth import cookies_in
@@ -283,9 +283,9 @@ def test_a_form_that_is_not_served_is_not_acceptable(accept: str) -> None:
 
 def test_what_no_route_produces_is_refused_before_anything_is_read() -> None:
     for accept in ("", "*/*", "text/html,application/json;q=0.9", "application/yaml"):
-        check_acceptable(_request(accept), lists=False)
+        check_acceptable(_request(accept))
     with pytest.raises(ApiError) as refusal:
-        check_acceptable(_request("application/xml"), lists=True)
+        check_acceptable(_request("application/xml"), produced=STREAMED_TOO)
     assert refusal.value.status()["details"] == {}
     assert refusal.value.message.startswith("406: Not Acceptable\n\nAvailable representations: application/json, ")
     assert refusal.value.message.endswith(", application/vnd.kubernetes.protobuf;stream=watch")

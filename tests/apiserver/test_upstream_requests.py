@@ -232,7 +232,7 @@ def test_what_is_served(room: Room) -> None:
 
 @does("[sig-api-machinery] OpenAPIV3 should round trip OpenAPI V3 for all built-in group versions")
 def test_documents_have_nothing_that_is_lost_when_written_again(room: Room) -> None:
-    """Go's writer leaves out what is empty: an empty list or object would not come back."""
+    """Go's writer leaves out what is empty: an empty list or object would not come back, but for a default."""
     paths = room.ask("GET", "/openapi/v3")[1]["paths"]
     for path in paths:
         document = room.ask("GET", f"/openapi/v3/{path}")[1]
@@ -243,7 +243,7 @@ def test_documents_have_nothing_that_is_lost_when_written_again(room: Room) -> N
 
 
 def _empty(value: Any, where: str) -> Any:
-    if value in (None, [], {}):
+    if value in (None, [], {}) and not where.endswith(".default"):
         yield where
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in members:

@@ -183,6 +183,8 @@ class Published:
                 return draw.choice((0, 0.5, 1, -2.25, 1e300))
             case "boolean":
                 return draw.random() < 0.5
+            case _ if "enum" in schema and draw.random() < 0.8:
+                return draw.choice(schema["enum"])
             case _:
                 return draw.choice(WORDS)
 

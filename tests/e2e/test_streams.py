@@ -31,6 +31,11 @@ def read_size(page: Page) -> float:
     return float(page.locator(".streams").evaluate("one => parseFloat(getComputedStyle(one).fontSize)"))
 
 
+def enlarged(page: Page) -> float:
+    """Return by how much the wall enlarges the page."""
+    return float(page.locator(".session").evaluate("one => parseFloat(getComputedStyle(one).zoom)"))
+
+
 def drawn(page: Page, chart: str) -> int:
     """Return how many points a chart shows."""
     return int(page.get_by_test_id(f"streams-{chart}").get_attribute("data-points") or 0)
@@ -117,7 +122,7 @@ def test_a_chart_leads_to_its_decision_and_the_wall_shows_it(open_classroom: Cal
     for theme in ("dark", "projector"):
         page.locator(".theme-button").click()
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
-    wait_state(page, lambda _: read_size(page) == 16, "the wall's letters are larger")
+    wait_state(page, lambda _: read_size(page) * enlarged(page) >= 22, "the wall's letters are larger")
     picture(page, "streams-projector")
     page.get_by_test_id("streams-table-scores").locator("summary").click()
     expect(page.get_by_test_id("streams-table-scores").locator("tbody")).to_contain_text("default/seen")
