@@ -8,7 +8,8 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 NODE_BIN = $(shell $(PY) tests/tools/prepare.py node-bin)
 PYTEST_ARGS ?=
-PYTEST_WORKERS ?= auto
+# One more than there are processors: many tests wait for a browser or a server.
+PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: run test lint walls types js py bench fmt lock prepare clean
 
