@@ -15,6 +15,9 @@ import { roundRect } from "./glyphs.js";
  * @property {(key: string) => string} say a pod's name as it is said
  */
 
+/** Letters of a name's last part that are kept where the name is cut. */
+const ENDING_MAX = 4;
+
 /** Most measured widths kept. */
 const WIDTHS_MAX = 20_000;
 
@@ -37,21 +40,33 @@ export function widthOf({ context }, text) {
 }
 
 /**
- * The text, cut with an ellipsis where it is too wide.
+ * The text, cut with an ellipsis where it is too wide; the last letters may be what tells it from others.
  * @param {Pen} pen
  * @param {string} text
  * @param {number} width
+ * @param {string} [end] what is kept of the text's end
+ * @returns {string}
  */
-export function fit(pen, text, width) {
+export function fit(pen, text, width, end = "") {
   if (widthOf(pen, text) <= width) return text;
   let low = 0;
-  let high = text.length;
+  let high = text.length - end.length;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (widthOf(pen, `${text.slice(0, middle)}…`) <= width) low = middle;
+    if (widthOf(pen, `${text.slice(0, middle)}…${end}`) <= width) low = middle;
     else high = middle - 1;
   }
-  return low > 0 ? `${text.slice(0, low)}…` : "";
+  if (low > 0) return `${text.slice(0, low)}…${end}`;
+  return end ? fit(pen, text, width) : "";
+}
+
+/**
+ * What tells a node from its sisters: the last part of its name, where that is short.
+ * @param {string} name
+ */
+export function ending(name) {
+  const last = name.slice(name.lastIndexOf("-") + 1);
+  return last.length < name.length && last.length <= ENDING_MAX ? last : "";
 }
 
 /**
@@ -83,17 +98,17 @@ export function wrap(pen, text, width, most) {
  * @param {string} text
  * @param {number} x
  * @param {number} y of the middle of the line
- * @param {{size?: number, weight?: number, colour?: string, align?: CanvasTextAlign, width?: number}} [style]
+ * @param {{size?: number, weight?: number, colour?: string, align?: CanvasTextAlign, width?: number, end?: string}} [style]
  * @returns {number} the written width
  */
-export function write(pen, text, x, y, { size = 11, weight = 400, colour, align = "left", width } = {}) {
+export function write(pen, text, x, y, { size = 11, weight = 400, colour, align = "left", width, end } = {}) {
   const { context, colours } = pen;
   const font = `${weight} ${size}px ${colours.font}`;
   if (context.font !== font) context.font = font;
   context.fillStyle = colour ?? colours.t1;
   context.textAlign = align;
   context.textBaseline = "middle";
-  const shown = width === undefined ? text : fit(pen, text, width);
+  const shown = width === undefined ? text : fit(pen, text, width, end);
   context.fillText(shown, x, y + 0.5);
   return widthOf(pen, shown);
 }

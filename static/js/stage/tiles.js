@@ -13,7 +13,7 @@ import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { differenceWords, laterShare } from "./difference.js";
-import { bar, chip, fit, scoreBar, twoBars, widthOf, wrap, write } from "./pen.js";
+import { bar, chip, ending, fit, scoreBar, twoBars, widthOf, wrap, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
 import { byOf, trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -81,7 +81,7 @@ export function drawTile(pen, box, node, state) {
   frame(pen, box, node, state, 8);
   const { x, y, w, h } = box;
   const right = x + w - PAD;
-  const nameWidth = write(pen, node.name, x + PAD, y + 15, { size: 13, weight: 600, width: w - 2 * PAD });
+  const nameWidth = write(pen, node.name, x + PAD, y + 15, { size: 13, weight: 600, width: w - 2 * PAD, end: ending(node.name) });
   // The name is what people type: the marks, then the size give way to it.
   const sizeWidth = scene?.role ? roleChip(pen, scene, right, y + 15) : write(pen, node.size, right, y + 15, {
     colour: colours.t3, align: "right", width: Math.max(0, w - 2 * PAD - nameWidth - 6),
@@ -230,7 +230,7 @@ export function drawSmallTile(pen, box, node, state) {
   const taken = said && !tall ? write(pen, said, x + w - 7, y + 12, {
     weight: amber ? 600 : 400, colour: amber ? colours.ambt : colours.t2, align: "right",
   }) + 4 : 0;
-  write(pen, node.name, x + 7, y + 12, { size: tall ? 13 : 12, weight: 600, width: w - 14 - taken });
+  write(pen, node.name, x + 7, y + 12, { size: tall ? 13 : 12, weight: 600, width: w - 14 - taken, end: ending(node.name) });
   if (said && tall) tallWords(pen, box, state, said);
   glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
   if (tall && state.cycle && scene?.segments.length) scoreBar(pen, scene.segments, state.cycle.pointsMax, x + 7, y + h - 11, w - 14, 6);
