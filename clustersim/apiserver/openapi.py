@@ -21,8 +21,6 @@ from controllers.registry.table import Kinds
 DOCUMENTS_KEPT: Final = 512
 """Documents of groups and versions that a process remembers; those of our own kinds are some thirty."""
 
-_META: Final = openapischema.META
-
 _PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
 
 _INFO: Final = {"title": "Kubernetes", "version": "1.34"}
@@ -96,10 +94,9 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
             paths |= _paths(kind)
         elif is_model(kind.schema):
             openapischema.add(kind.schema, schemas)
-            schemas[openapischema.name_of(kind.schema)]["x-kubernetes-group-version-kind"] = [_gvk(kind)]
+            _note_kind(kind.schema, (kind.group, kind.version, kind.kind), schemas)
             openapischema.add(f"{kind.schema}List", schemas)
-            if f"{kind.schema}List" != kind.schema:
-                _note_kind(f"{kind.schema}List", (kind.group, kind.version, kind.list_kind), schemas)
+            _note_kind(f"{kind.schema}List", (kind.group, kind.version, kind.list_kind), schemas)
             _add_bodies(kind, schemas)
             paths |= _paths(kind)
     for review in REVIEWS:
@@ -115,7 +112,7 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
         if uses in verbs:
             openapischema.add(f"meta_v1.{struct}", schemas)
     if "patch" in verbs:
-        schemas[f"{_META}.Patch"] = _PATCH
+        schemas[f"{openapischema.META}.Patch"] = _PATCH
     told = {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": {"schemas": schemas}}
     return msgspec.json.encode(told)
 

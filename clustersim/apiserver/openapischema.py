@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from controllers.registry import goorder, merging
-from controllers.registry.fieldowners.types import blank_fields
+from controllers.registry.fieldowners.types import published_default
+from controllers.registry.published import ZEROS
 from controllers.registry.schema import FieldType, Model, is_model, model
 
 META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -55,62 +56,6 @@ _PACKAGES: Final = {
     "apiregistration_v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
     "clustersim_v1": "io.clustersim.v1",
 }
-
-_ZEROS: Final[dict[str, Any]] = {"string": "", "integer": 0, "number": 0, "boolean": False}
-
-_SAID: Final[dict[tuple[str, str], Any]] = {
-    ("apps_v1.StatefulSetOrdinals", "start"): 0,
-    ("autoscaling_v1.ScaleSpec", "replicas"): 0,
-    ("core_v1.AzureDiskVolumeSource", "cachingMode"): "ReadWrite",
-    ("core_v1.AzureDiskVolumeSource", "fsType"): "ext4",
-    ("core_v1.AzureDiskVolumeSource", "kind"): "Shared",
-    ("core_v1.AzureDiskVolumeSource", "readOnly"): False,
-    ("core_v1.ConfigMapEnvSource", "name"): "",
-    ("core_v1.ConfigMapKeySelector", "name"): "",
-    ("core_v1.ConfigMapProjection", "name"): "",
-    ("core_v1.ConfigMapVolumeSource", "name"): "",
-    ("core_v1.ContainerPort", "protocol"): "TCP",
-    ("core_v1.FileKeySelector", "optional"): False,
-    ("core_v1.GRPCAction", "service"): "",
-    ("core_v1.ISCSIPersistentVolumeSource", "iscsiInterface"): "default",
-    ("core_v1.ISCSIVolumeSource", "iscsiInterface"): "default",
-    ("core_v1.LocalObjectReference", "name"): "",
-    ("core_v1.NodeRuntimeHandler", "name"): "",
-    ("core_v1.RBDPersistentVolumeSource", "keyring"): "/etc/ceph/keyring",
-    ("core_v1.RBDPersistentVolumeSource", "pool"): "rbd",
-    ("core_v1.RBDPersistentVolumeSource", "user"): "admin",
-    ("core_v1.RBDVolumeSource", "keyring"): "/etc/ceph/keyring",
-    ("core_v1.RBDVolumeSource", "pool"): "rbd",
-    ("core_v1.RBDVolumeSource", "user"): "admin",
-    ("core_v1.ReplicationControllerSpec", "minReadySeconds"): 0,
-    ("core_v1.ReplicationControllerSpec", "replicas"): 1,
-    ("core_v1.ScaleIOPersistentVolumeSource", "fsType"): "xfs",
-    ("core_v1.ScaleIOPersistentVolumeSource", "storageMode"): "ThinProvisioned",
-    ("core_v1.ScaleIOVolumeSource", "fsType"): "xfs",
-    ("core_v1.ScaleIOVolumeSource", "storageMode"): "ThinProvisioned",
-    ("core_v1.SecretEnvSource", "name"): "",
-    ("core_v1.SecretKeySelector", "name"): "",
-    ("core_v1.SecretProjection", "name"): "",
-    ("core_v1.ServicePort", "protocol"): "TCP",
-    ("flowcontrol_v1.QueuingConfiguration", "handSize"): 0,
-    ("flowcontrol_v1.QueuingConfiguration", "queueLengthLimit"): 0,
-    ("flowcontrol_v1.QueuingConfiguration", "queues"): 0,
-    ("meta_v1.APIGroup", "preferredVersion"): {},
-    ("resource_v1.DeviceToleration", "operator"): "Equal",
-}
-"""(struct, optional field) → the default that upstream publishes of it in so many words."""
-
-_UNSAID: Final = frozenset(
-    {
-        ("core_v1.ContainerRestartRule", "action"),
-        ("core_v1.ContainerRestartRuleOnExitCodes", "operator"),
-        ("core_v1.PodCertificateProjection", "keyType"),
-        ("core_v1.PodCertificateProjection", "signerName"),
-        ("networking_v1.ParentReference", "name"),
-        ("networking_v1.ParentReference", "resource"),
-    }
-)
-"""(struct, required field) of which it publishes none."""
 
 
 def name_of(key: str) -> str:
@@ -200,7 +145,7 @@ def _property(struct: Model, field: FieldType) -> dict[str, Any]:
         told = {"type": "object", "additionalProperties": _value(field, place)}
     else:
         told = _plain(field, place, bare=False)
-        default = _default(struct, field)
+        default = published_default(struct.key, field.name)
         if default is not None:
             told["default"] = default
     if place in merging.STRATEGIES:
@@ -220,8 +165,8 @@ def _value(field: FieldType, place: tuple[str, str]) -> dict[str, Any]:
     told = _plain(field, place, bare=True)
     if field.model:
         told["default"] = {}
-    elif field.scalar in _ZEROS:
-        told["default"] = _ZEROS[field.scalar]
+    elif field.scalar in ZEROS:
+        told["default"] = ZEROS[field.scalar]
     return told
 
 
@@ -240,11 +185,3 @@ def _plain(field: FieldType, place: tuple[str, str], *, bare: bool) -> dict[str,
     if texts:
         told["enum"] = texts
     return told
-
-
-def _default(struct: Model, field: FieldType) -> Any:
-    """Return what is published to stand for a field that is left out; None: nothing is."""
-    place = struct.key, field.name
-    if place in _SAID:
-        return _SAID[place]
-    return None if place in _UNSAID else blank_fields(struct.key).get(field.name)

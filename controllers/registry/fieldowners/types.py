@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from controllers.registry.merging import ATOMIC_MAPS, ATOMIC_STRUCTS, GRANULAR, LIST_KEYS
+from controllers.registry.published import DEFAULTS, UNSAID, ZEROS
 from controllers.registry.schema import FieldType, Model, model
 from controllers.registry.zerotimes import ZERO_TIMES
 
@@ -25,13 +26,6 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "boolean": "boolean",
 }
 """What a schema's scalars are here; all others may be any scalar."""
-
-_KEY_DEFAULTS: Final[dict[tuple[str, str], Any]] = {
-    ("core_v1.ContainerPort", "protocol"): "TCP",
-    ("core_v1.ServicePort", "protocol"): "TCP",
-    ("core_v1.LocalObjectReference", "name"): "",
-}
-"""(struct, optional field) → what stands for it where it is one of the keys of a list (`default` of the OpenAPI)."""
 
 _HELD: Final = frozenset(
     {
@@ -99,8 +93,6 @@ _WRITTEN: Final[dict[tuple[str, str], Any]] = {
 """(struct, optional field) → what Go writes of it while nobody has set it."""
 
 _ALWAYS: Final = ("metadata", "spec", "status")
-
-_ZEROS: Final[dict[str, Any]] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +169,17 @@ def blank_fields(struct: str) -> Mapping[str, Any]:
             found[name] = None
         elif entry.model:
             found[name] = {}
-        elif entry.scalar in _ZEROS:
-            found[name] = _ZEROS[entry.scalar]
+        elif entry.scalar in ZEROS:
+            found[name] = ZEROS[entry.scalar]
     return found
+
+
+def published_default(struct: str, name: str) -> Any:
+    """Return what is published to stand for a field that is left out; None: nothing is."""
+    place = struct, name
+    if place in DEFAULTS:
+        return DEFAULTS[place]
+    return None if place in UNSAID else blank_fields(struct).get(name)
 
 
 def key_default(element: Type, name: str) -> Any:
@@ -188,12 +188,12 @@ def key_default(element: Type, name: str) -> Any:
         return None
     if element.members is not None:
         return (element.key_defaults or {}).get(name)
-    found = _KEY_DEFAULTS.get((element.struct, name))
+    found = DEFAULTS.get((element.struct, name))
     if found is not None:
         return found
     entry = model(element.struct).fields.get(name)
     required = entry is not None and entry.required and (element.struct, name) not in _POINTERS
-    return _ZEROS.get(entry.scalar or "") if required and entry is not None else None
+    return ZEROS.get(entry.scalar or "") if required and entry is not None else None
 
 
 def _field(struct: str, entry: FieldType) -> Type:
