@@ -46,7 +46,7 @@ let view = emptyView();
 let ui = {
   lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]),
   selected: null, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
-  phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(),
+  phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(), looksAsked: null,
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "", gone: false },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },

@@ -42,7 +42,12 @@ export function pageIntents(world) {
       rememberLooks(on);
       setUi({ sharesLooks: on });
     },
-    switchLooks: ({ on }) => attempt(() => world.actions.api.switchLooks(on)),
+    // The box stands as it was set while the server is asked: what it still tells of the others does not turn it back.
+    async switchLooks({ on }) {
+      setUi({ looksAsked: on });
+      await attempt(() => world.actions.api.switchLooks(on));
+      setUi({ looksAsked: null });
+    },
     pointAt: ({ resource, key }) => attempt(
       () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: saidKey(world.view(), key) }),
     ),

@@ -735,6 +735,8 @@ export interface Ui {
   copyHints: number;
   /** Whether others are told what is selected here. */
   sharesLooks: boolean;
+  /** Whether everybody's looks are told, as it was just asked of the server; null: nothing is asked. */
+  looksAsked: boolean | null;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
   /** What the stage shows while the page is held; how many pods that is, where it has been reckoned. */

@@ -124,7 +124,7 @@ function lookSwitches(dispatch) {
       all.label.hidden = role !== "teacher";
       off.hidden = view.looks.on || role === "teacher";
       mine.input.checked = ui.sharesLooks;
-      all.input.checked = view.looks.on;
+      all.input.checked = ui.looksAsked ?? view.looks.on;
       setText(mine.words, text(ui.lang, "looks_mine"));
       setText(all.words, text(ui.lang, "looks_all"));
       setText(off, text(ui.lang, "looks_off"));

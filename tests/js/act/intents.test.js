@@ -193,3 +193,13 @@ test("a refusal stands at the line that was typed", async () => {
   const { ui, notices } = await does({ type: "command", line: "cordon n1", typed: true });
   assert.deepEqual([ui.command.error, ui.command.line, notices], ["nodes \"n1\" is forbidden", "cordon n1", []]);
 });
+
+test("the switch of everybody's looks stands as it was set while the server is asked, and not longer", async () => {
+  const told = [];
+  const { does, world } = worldOf({ answers: { switchLooks: () => told.push(world.ui.looksAsked) } });
+  await does({ type: "switchLooks", on: false });
+  assert.deepEqual([told, world.ui.looksAsked], [[false], null]);
+  const refused = worldOf({ answers: { switchLooks: refuse("only a teacher") } });
+  await refused.does({ type: "switchLooks", on: true });
+  assert.deepEqual([refused.world.ui.looksAsked, refused.world.notices], [null, [["bad", "only a teacher"]]]);
+});
