@@ -86,7 +86,8 @@ class Driver:
         self._anchored: tuple[bool, float] = (self.cluster.clock.paused, self.cluster.clock.rate)
         self._measured_from = (self._anchor_real_ms, self._anchor_sim_ms)
         self._behind_since_ms = 0
-        self._owed_ms = self._untold_ms = 0
+        self._owed_ms = self._late_ms() if epoch == 1 else 0
+        self._untold_ms = 0
         self._caught_up_ms = self._anchor_real_ms
         self._news_ms = self.cluster.now_ms
         self.wake_at_ms = 0
@@ -268,6 +269,11 @@ class Driver:
         """Keep a component's failure in the log; the cluster starts it again, as an operator's restart policy would."""
         FAILURES.labels(component=component.partition("/")[0]).inc()
         logger.error("%s failed and is started again", component, exc_info=error, extra={"session": self.session_id})
+
+    def _late_ms(self) -> int:
+        """Return what a new session's time stood still until it had its first owner, as far as that is caught up with."""
+        late_ms = realtime.unix_ms() - self.store.epoch_ms - self._anchor_sim_ms
+        return late_ms if 0 < late_ms <= OWED_MS_MAX else 0
 
     def _target(self, now_ms: int) -> int:
         if self.cluster.clock.paused or self.cluster.clock.runs_on:

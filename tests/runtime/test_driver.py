@@ -211,6 +211,24 @@ def test_what_a_burst_took_is_caught_up_with_little_by_little(wall):
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_new_session_catches_up_with_what_it_waited_for_its_first_owner(wall):
+    """Simulated time begins at a full second and stands until somebody takes the session up; clients' clocks do not."""
+    wall.now_ms += 900
+    began_ms = wall.now_ms // 1_000 * 1_000
+    session = open_session("t", "three-nodes", 5, "Teacher").session
+    wall.session_id = session.id
+    wall.now_ms += 1_300
+    wall.take()
+    wall.run(1_000)
+    assert 2_000 <= wall.now_ms - began_ms - wall.shown_ms() <= 2_200, "no leap"
+    for _ in range(8):
+        before = wall.shown_ms()
+        wall.run(10_000)
+        assert wall.shown_ms() - before <= 14_000, "nobody sees a rush"
+    assert abs(wall.now_ms - began_ms - wall.shown_ms()) <= 20
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_what_is_owed_is_forgotten_where_time_is_stopped(wall):
     wall.own()
     wall.slip()
