@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening, worlds
-from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.classroom.polls import telling as polls_telling
 from clustersim.classroom.polls import votes
-from clustersim.sessionapi import polling
+from clustersim.sessionapi import playing, polling
 from clustersim.sessionapi.engine import unknown
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, text_field
 from clustersim.sessionapi.opening import opened_answer
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Gone
 from controllers.rules import telling
-from controllers.rules.cases import Size
+from controllers.rules.cases import SORTS, Size
 from controllers.rules.deciding import scene_at
 from controllers.rules.finding import NODES_MAX as FOUND_NODES_MAX
 from controllers.rules.finding import PODS_MAX as FOUND_PODS_MAX
-from controllers.rules.finding import find
+from controllers.rules.finding import Found, find
 from controllers.rules.rule import Rule
 from controllers.rules.table import RULES
 from controllers.scheduler.decisions import Located, locate
@@ -32,6 +33,9 @@ from scheduler_core.api.errors import ApiError, Cause, not_found
 
 SEARCH_SECONDS: Final = 8.0
 """Real seconds that a finder may search; then it ends, and the answer says that it found nothing yet."""
+
+KEPT_MAX: Final = 128
+"""Clusters found that one process keeps, to open them as sessions; past it the one used longest ago is found anew."""
 
 NEXT, BACK, CLOSE = "next", "back", "close"
 
@@ -42,9 +46,9 @@ SEED_MAX: Final = 2**53 - 1
 
 
 def show(call: Call) -> HttpResponse:
-    """Answer `GET …/rules`: the table, in its order."""
+    """Answer `GET …/rules`: the table, in its order; with what the finder can look for."""
     _ = call.principal
-    return answer([rule.as_dict() for rule in RULES.values()])
+    return answer([{**rule.as_dict(), "findable": rule.id in SORTS} for rule in RULES.values()])
 
 
 def made_of(call: Call, decision: str) -> HttpResponse:
@@ -65,6 +69,35 @@ def made_of(call: Call, decision: str) -> HttpResponse:
 def search(call: Call, rule: str) -> HttpResponse:
     """Answer `POST …/rules/<id>/find`: a smallest cluster on which the rule and the engine disagree."""
     principal = call.principal
+    seed, size = _wish(call, rule)
+    limits.spend(limits.SEARCHES, principal.participant_id)
+    try:
+        found = telling.found(_found(rule, seed, size))
+    except LookupError:
+        found = None
+    return answer({"rule": rule, "seed": seed, "found": found})
+
+
+def play(call: Call, rule: str) -> HttpResponse:
+    """Answer `POST …/rules/<id>/play`: the cluster that `…/find` finds, as a session of one's own."""
+    principal = call.require_acting(TEACHER, STUDENT)
+    seed, size = _wish(call, rule)
+    limits.spend(limits.FORKS, principal.participant_id)
+    try:
+        found = _found(rule, seed, size)
+    except LookupError as error:
+        message = "kube-scheduler and the rule agree on every cluster that was looked at: try another seed"
+        raise ApiError(409, "Conflict", message, name=rule) from error
+    title = str(RULES[rule].title["en"])
+    return opened_answer(call, playing.open_case(found.case, title, seed, principal.name), {"rule": rule})
+
+
+def _wish(call: Call, rule: str) -> tuple[int, Size | None]:
+    """Return (the seed, the size or None for the smallest) that a search is asked for.
+
+    Raises:
+        ApiError: 404, no such rule; 422, nothing can be looked for, or not so.
+    """
     one = _rule(rule)
     body = call.body(("seed", "nodes", "pods"))
     seed = number_field(body, "seed", 0, SEED_MAX, whole=True)
@@ -74,10 +107,21 @@ def search(call: Call, rule: str) -> HttpResponse:
         raise refuse(Cause("pods" if pods is None else "nodes", "give both nodes and pods, or neither: the smallest"))
     if one.mistake is None:
         raise refuse(Cause("rule", f"{rule} says nothing of where a pod goes: there is nothing to look for"))
-    limits.spend(limits.SEARCHES, principal.participant_id)
     size = None if nodes is None or pods is None else Size(int(nodes), int(pods))
-    found = find(one, call.store.seed if seed is None else int(seed), size=size, go_on=for_a_while(SEARCH_SECONDS))
-    return answer({"rule": rule, "found": None if found is None else telling.found(found)})
+    return call.store.seed if seed is None else int(seed), size
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def _found(rule: str, seed: int, size: Size | None) -> Found:
+    """Return what a search finds.
+
+    Raises:
+        LookupError: nothing. It is not kept: another time the search may come further in its time.
+    """
+    found = find(RULES[rule], seed, size=size, go_on=for_a_while(SEARCH_SECONDS))
+    if found is None:
+        raise LookupError(rule)
+    return found
 
 
 def open_world(call: Call, rule: str) -> HttpResponse:

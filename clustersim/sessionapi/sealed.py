@@ -98,6 +98,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/rules": FREE,
     # Searched for on clusters of its own making.
     "sessions/<str:code>/rules/<str:rule>/find": FREE,
+    "sessions/<str:code>/rules/<str:rule>/play": FREE,
     "sessions/<str:code>/rules/<str:rule>/world": LATER,
     "sessions/<str:code>/homework": FREE,
     "sessions/<str:code>/homework/results": FREE,

@@ -89,6 +89,7 @@ urlpatterns = [
     path("sessions/<str:code>/decisions/<str:decision>/rules", route(GET=rules.made_of)),
     path("sessions/<str:code>/rules", route(GET=rules.show)),
     path("sessions/<str:code>/rules/<str:rule>/find", route(line=SEARCH, POST=rules.search)),
+    path("sessions/<str:code>/rules/<str:rule>/play", route(line=SEARCH, POST=rules.play)),
     path("sessions/<str:code>/rules/<str:rule>/world", route(POST=rules.open_world)),
     path("sessions/<str:code>/byhand", route(GET=byhand.show, POST=byhand.begin)),
     path("sessions/<str:code>/byhand/place", route(POST=byhand.place)),

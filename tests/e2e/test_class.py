@@ -148,6 +148,12 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     cut = "pods => pods.filter(pod => pod.scrollWidth > pod.clientWidth).map(pod => pod.textContent)"
     assert wall.locator(".rw-worlds .pod").evaluate_all(cut) == []
     picture(wall, "class-worlds-wall")
+    # The wall speaks another language, and stays at the same world.
+    wall.get_by_test_id("rules-scene").locator("button[lang=zh-Hans]").click()
+    expect(wall.get_by_test_id("rules-world")).to_contain_text("优先级最低者被驱逐")
+    wall.get_by_test_id("rules-scene").locator("button[lang=en]").click()
+    expect(wall.get_by_test_id("rules-world")).to_contain_text("lowest priority dies")
+    expect(wall.get_by_test_id("finder")).to_have_count(0)
     remote.get_by_test_id("lead-worldNext").click()
     expect(wall.get_by_test_id("rules-world")).not_to_contain_text("lowest priority dies")
     remote.get_by_test_id("lead-worldClose").click()
@@ -161,9 +167,38 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     expect(mei.get_by_test_id("lesson-copy")).to_have_text("Play on in my copy")
     expect(lin.get_by_test_id("lesson-handout")).to_have_attribute("href", f"{session_path(classroom)}/handout?lang=en")
     look(judge, pages, "so")
+    find_one(classroom, judge, teacher)
     read_again(mei, judge)
     take_home(classroom, judge, teacher, mei)
     judge.rule()
+
+
+def find_one(classroom: Classroom, judge: Judge, teacher: Page) -> None:
+    """Find the smallest cluster on which a rule goes wrong, read it in both languages, and open it."""
+    teacher.keyboard.press("]")
+    teacher.get_by_test_id("decision-rules").click()
+    scene = teacher.get_by_test_id("rules-scene")
+    teacher.get_by_test_id("finder-rule").select_option("emptiest-node")
+    teacher.get_by_test_id("finder-find").click()
+    result = teacher.get_by_test_id("finder-result")
+    expect(result.get_by_test_id("rules-world")).to_contain_text("emptiest node")
+    expect(result.get_by_test_id("rules-engine")).to_be_visible()
+    judge.look(teacher, "the finder")
+    scene.locator("button[lang=zh-Hans]").click()
+    expect(result).to_contain_text("个集群")
+    expect(teacher.get_by_test_id("finder-rule")).to_have_value("emptiest-node")
+    scene.locator("button[lang=en]").click()
+    teacher.get_by_test_id("finder-open").click()
+    link = teacher.get_by_test_id("finder-open-link")
+    expect(link).to_be_focused()
+    picture(teacher, "class-finder")
+    own = classroom.watch(classroom.context().new_page())
+    own.goto(link.get_attribute("href") or "")
+    wait_state(own, lambda now: (now["held"] or {}).get("pod") == "default/new", "the found pod is in hand")
+    own.close()
+    teacher.keyboard.press("Escape")
+    expect(scene).to_have_count(0)
+    teacher.keyboard.press("]")
 
 
 def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) -> None:
@@ -181,7 +216,12 @@ def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) 
     expect(student.get_by_test_id("vote-question")).to_have_text("Where is web?")
     expect(student.locator(".vote-option")).to_have_count(2)
     teacher.get_by_test_id("palette-homework").click()
+    # Before it is set the teacher sees what such a task looks like.
+    expect(teacher.get_by_test_id("homework-example")).to_be_hidden()
     teacher.get_by_test_id("homework-about").select_option("first-in-list")
+    teacher.get_by_test_id("homework-example").locator("summary").click()
+    teacher.get_by_test_id("finder-find").click()
+    expect(teacher.get_by_test_id("finder-result").get_by_test_id("rules-engine")).to_be_visible()
     teacher.get_by_test_id("homework-title").fill("Friday")
     teacher.get_by_test_id("homework-set").click()
     expect(teacher.get_by_test_id("homework-1")).to_contain_text("0 of 2 have begun")

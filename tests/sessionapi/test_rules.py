@@ -42,6 +42,26 @@ def test_a_smallest_disagreement_is_found_and_is_the_seeds(session: Session) -> 
     assert len(larger["nodes"]) == 3
 
 
+def test_what_was_found_is_opened_by_a_student_as_a_session_with_the_pod_in_hand(session: Session) -> None:
+    status, mei = session.server.request("POST", path(session, "join"), {"name": "Mei"})
+    assert status in (200, 201), mei
+    told = session.call("POST", path(session, "rules/emptiest-node/find"), {"seed": 5})
+    assert told["seed"] == 5
+    status, opened = session.server.request(
+        "POST", path(session, "rules/emptiest-node/play"), {"seed": told["seed"]}, mei["token"]
+    )
+    assert (status, opened["rule"], opened["role"]) == (201, "emptiest-node", "teacher"), opened
+    _, clock = session.server.request("GET", f"/api/sessions/{opened['code']}/clock", None, opened["token"])
+    assert clock["held"]["pod"] == told["found"]["pod"]["key"]
+    _, nodes = session.server.request("GET", f"/clusters/{opened['code']}/api/v1/nodes", None, opened["token"])
+    assert {one["metadata"]["name"] for one in nodes["items"]} == {one["name"] for one in told["found"]["nodes"]}
+
+
+def test_only_what_can_be_looked_for_says_so(session: Session) -> None:
+    rules = {one["id"]: one["findable"] for one in session.call("GET", path(session, "rules"))}
+    assert (rules["fewest-victims"], rules["engine"]) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("rule", "body", "code", "words"),
     [

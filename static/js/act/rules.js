@@ -1,8 +1,10 @@
 /** Intents of wrong rules, of rounds by hand and of homework: what is asked, and the scenes that show it. Fetched when first used. */
 
+/** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { loadTexts } from "../lib/text.js";
 import { ApiError, request } from "../net/rest.js";
+import { pageIntents } from "./page.js";
 import { speak } from "./world.js";
 
 /**
@@ -24,6 +26,13 @@ export function ruleIntents(world) {
   const { t, say, attempt } = speak(world);
   const { session } = world.actions.api;
   const role = () => world.view().me?.role ?? "viewer";
+  const { lang: turn } = pageIntents(world);
+  const speakAs = (/** @type {Lang} */ lang) => void turn({ type: "lang", lang });
+  /** @type {import("../rules/finder.js").Finding} */
+  const finding = {
+    find: (rule, seed) => request("POST", `${session}/rules/${encodeURIComponent(rule)}/find`, seed === null ? {} : { seed }, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
+    play: role() === "viewer" ? null : (rule, seed) => request("POST", `${session}/rules/${encodeURIComponent(rule)}/play`, { seed }, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
+  };
 
   /**
    * What the class was asked about a pod and has been told: the decision, and votes by the rule that they follow.
@@ -51,7 +60,7 @@ export function ruleIntents(world) {
         loadTexts(lang, "rules"), world.styles("rules"),
       ]);
       openRules({
-        lang, answers, rules, votes,
+        speak: speakAs, finding, answers, rules, votes,
         play: role() !== "teacher" ? null : (rule) => attempt(async () => {
           const { code, url } = await request("POST", `${session}/rules/${encodeURIComponent(rule)}/world`, { decision });
           say(t("rules.opened", { code }), "done", { label: t("rules.open_copy"), run: () => void window.open(new URL(url).href, "_blank", "noopener") });
@@ -65,7 +74,7 @@ export function ruleIntents(world) {
       ]);
       const at = (/** @type {string} */ one) => `${session}/homework/${encodeURIComponent(one)}`;
       openHomework({
-        lang, rules, first: id, leads: role() === "teacher", sheet: `${session}/homework/results?format=csv`,
+        speak: speakAs, finding, rules, first: id, leads: role() === "teacher", sheet: `${session}/homework/results?format=csv`,
         students: world.view().people.filter((person) => person.role === "student" && !person.left),
         list: () => request("GET", `${session}/homework`),
         read: (one) => request("GET", at(one), undefined, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
@@ -84,7 +93,7 @@ export function ruleIntents(world) {
       const { lang } = world.ui();
       const [{ openByHand }] = await Promise.all([import("../rules/byhand.js"), loadTexts(lang, "rules"), world.styles("rules")]);
       openByHand({
-        lang, leads: role() === "teacher", slug: role() === "student" ? (world.view().me?.slug ?? "") : null,
+        speak: speakAs, leads: role() === "teacher", slug: role() === "student" ? (world.view().me?.slug ?? "") : null,
         read: () => request("GET", `${session}/byhand`),
         begin: (queues) => attempt(() => request("POST", `${session}/byhand`, { queues })),
         result: () => request("GET", `${session}/byhand/result`, undefined, { timeoutMs: RESULT_TIMEOUT_MS }),
@@ -128,8 +137,9 @@ function worldShower(world) {
     ]);
     if (shown.wished !== wish) return;
     shown.scene?.close();
+    const { lang: turn } = pageIntents(world);
     shown.scene = openRules({
-      lang, answers, rules, votes, first: rule, play: null,
+      speak: (to) => void turn({ type: "lang", lang: to }), finding: null, answers, rules, votes, first: rule, play: null,
       // Whoever leads closes it for everybody.
       closed: world.view().me?.role !== "teacher" ? null : () => void attempt(() => request("POST", `${session}/polls/${encodeURIComponent(poll)}/rule`, { do: "close" })),
     });

@@ -2,13 +2,16 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { HandPod, NodeRoom, Result, Round } from "./byhand_model.js" */
-import { element, icon, returnFocus, setText } from "../dom/dom.js";
-import { counted, text } from "../lib/text.js";
-import { partedText, refusedText, sizeText, sumsOf, target, waiting } from "./byhand_model.js";
+/** @import { Speak } from "./frame.js" */
+import { element, icon, setText } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { leftText, partedText, refusedText, sidesOf, sizeText, sumsOf, target, verdictText, waiting } from "./byhand_model.js";
+import { openFrame } from "./frame.js";
+import { barRow } from "./worlds.js";
 
 /**
  * @param {object} given
- * @param {Lang} given.lang
+ * @param {Speak} given.speak
  * @param {boolean} given.leads who may begin a round
  * @param {string | null} given.slug of who has a queue of their own; null: who sees all
  * @param {() => Promise<Round | null>} given.read
@@ -16,87 +19,125 @@ import { partedText, refusedText, sizeText, sumsOf, target, waiting } from "./by
  * @param {(pod: string, node: string) => Promise<{refusals?: any[], message?: string}>} given.place empty: placed
  * @param {() => Promise<Result>} given.result
  */
-export function openByHand({ lang, leads, slug, read, begin, place, result }) {
-  const before = document.activeElement;
-  const t = (/** @type {string} */ key, /** @type {Record<string, string>} */ values = {}) => text(lang, key, values);
+export function openByHand({ speak, leads, slug, read, begin, place, result }) {
   /** @type {Round | null} */
   let round = null;
+  /** @type {Result | null} */
+  let told = null;
   let hand = "";
-  const said = element("p", { class: "bh-said", role: "status", "data-testid": "byhand-said" });
-  const queue = element("ul", { class: "bh-queue", "data-testid": "byhand-queue", "aria-label": t("rules.queue") });
-  const board = element("ul", { class: "bh-nodes", "data-testid": "byhand-nodes", "aria-label": t("rules.nodes") });
-  const left = element("p", { class: "hint" });
-  const outcome = element("div", { class: "bh-outcome", "data-testid": "byhand-result" });
-  const tools = element("div", { class: "bh-tools" }, [
-    leads ? element("button", { class: "button", type: "button", "data-testid": "byhand-begin", onclick: () => void start("one") }, t("rules.begin_one")) : null,
-    leads ? element("button", { class: "button", type: "button", "data-testid": "byhand-begin-seats", onclick: () => void start("seats") }, t("rules.begin_seats")) : null,
-    element("button", { class: "primary", type: "button", "data-testid": "byhand-compare", onclick: () => void compare() }, t("rules.compare")),
-  ]);
-  const close = element("button", { class: "ghost", type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"));
-  const dialog = element("dialog", { class: "rw bh", "aria-labelledby": "bh-title", "data-testid": "byhand" }, [
-    element("header", {}, [element("h2", { id: "bh-title" }, t("rules.by_hand")), tools, close]),
-    said, element("div", { class: "bh-board" }, [element("section", {}, [element("h3", {}, t("rules.queue")), left, queue]), element("section", {}, [element("h3", {}, t("rules.nodes")), board])]),
-    outcome,
-  ]);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    returnFocus(before);
+  /** What was said last, in whichever language it is asked for. @type {{bad: boolean, words: (lang: Lang) => string}} */
+  let news = { bad: false, words: () => "" };
+  /** @type {ReturnType<typeof parts>} */
+  let now;
+  const { dialog } = openFrame({
+    name: "bh", testId: "byhand", speak,
+    build(lang) {
+      now = parts(lang, { leads, start: (queues) => void start(queues), compare: () => void compare() });
+      draw();
+      return now;
+    },
   });
-  document.body.append(dialog);
-  dialog.showModal();
   void refresh();
   return { dialog, refresh };
 
   async function refresh() {
-    round = await read();
+    const fresh = await read();
+    if (fresh?.round !== round?.round) told = null;
+    round = fresh;
     draw();
   }
 
   function draw() {
+    const { lang, t, said, queue, board, left, compareButton, outcome } = now;
     const pods = round ? waiting(round, slug) : [];
     if (!pods.some(({ key }) => key === hand)) hand = "";
-    setText(left, round ? counted(lang, "rules.left", { count: pods.length }) : t("rules.no_round"));
+    said.classList.toggle("bad", news.bad);
+    setText(said, news.words(lang));
+    setText(left, !round ? t(leads ? "rules.no_round_yet" : "rules.no_round") : leftText(round, pods.length, lang));
+    compareButton.hidden = !round;
+    compareButton.className = pods.length ? "button" : "primary";
     queue.replaceChildren(...pods.map((pod) => podCard(pod, pod.key === hand, t, take, (key) => { hand = key; })));
     const inHand = pods.find(({ key }) => key === hand) ?? null;
     board.replaceChildren(...(round?.nodes ?? []).map((node) => nodeCard(node, inHand, lang, (name, key) => {
       hand = key || hand;
       void drop(name);
     })));
+    outcome.replaceChildren(...(told && round ? sheet(told, round, lang, t) : []));
   }
 
   /** @param {string} key */
   function take(key) {
     hand = key;
     draw();
-    /** @type {HTMLElement | null} */ (key ? board.querySelector("button") : queue.querySelector("button"))?.focus();
+    /** @type {HTMLElement | null} */ (key ? now.board.querySelector("button") : now.queue.querySelector("button"))?.focus();
   }
 
   /** @param {string} node */
   async function drop(node) {
     const pod = round?.pods.find(({ key }) => key === hand);
-    if (!pod) return setText(said, t("rules.take_first"));
-    const answer = await place(pod.key, node);
-    said.classList.toggle("bad", Boolean(answer.refusals ?? answer.message));
-    if (answer.refusals) setText(said, refusedText(answer.refusals, pod.name, node, lang));
-    else setText(said, answer.message ?? t("rules.placed", { pod: pod.name, node }));
-    if (!answer.refusals && !answer.message) hand = "";
+    if (!pod) return tell(false, (lang) => text(lang, "rules.take_first"));
+    const { refusals, message } = await place(pod.key, node);
+    if (refusals) tell(true, (lang) => refusedText(refusals, pod.name, node, lang));
+    else tell(Boolean(message), (lang) => message ?? text(lang, "rules.placed", { pod: pod.name, node }));
+    if (!refusals && !message) {
+      hand = "";
+      told = null;
+    }
     await refresh();
-    /** @type {HTMLElement | null} */ (queue.querySelector("button"))?.focus();
+    /** @type {HTMLElement | null} */ (now.queue.querySelector("button") ?? now.compareButton)?.focus();
+  }
+
+  /** @param {boolean} bad @param {(lang: Lang) => string} words */
+  function tell(bad, words) {
+    news = { bad, words };
+    draw();
   }
 
   /** @param {"one" | "seats"} queues */
   async function start(queues) {
     await begin(queues);
-    outcome.replaceChildren();
+    told = null;
+    tell(false, () => "");
     await refresh();
   }
 
   async function compare() {
-    const told = await result().catch((/** @type {Error} */ problem) => problem);
-    if (told instanceof Error) return setText(said, told.message);
-    outcome.replaceChildren(...sheet(told, lang, t));
-    outcome.scrollIntoView?.({ block: "nearest" });
+    tell(false, (lang) => text(lang, "rules.comparing"));
+    const answer = await result().catch((/** @type {Error} */ problem) => problem);
+    if (answer instanceof Error) return tell(true, () => answer.message);
+    await refresh();
+    told = answer;
+    tell(false, () => "");
+    now.outcome.scrollIntoView?.({ block: "start" });
   }
+}
+
+/**
+ * What stands in the dialog, in one language.
+ * @param {Lang} lang
+ * @param {{leads: boolean, start: (queues: "one" | "seats") => void, compare: () => void}} given
+ */
+function parts(lang, { leads, start, compare }) {
+  const t = (/** @type {string} */ key, /** @type {Record<string, string>} */ values = {}) => text(lang, key, values);
+  const said = element("p", { class: "bh-said", role: "status", "data-testid": "byhand-said" });
+  const queue = element("ul", { class: "bh-queue", "data-testid": "byhand-queue", "aria-label": t("rules.queue") });
+  const board = element("ul", { class: "bh-nodes", "data-testid": "byhand-nodes", "aria-label": t("rules.nodes") });
+  const left = element("p", { class: "hint bh-left" });
+  const outcome = element("div", { class: "bh-outcome", "data-testid": "byhand-result" });
+  const compareButton = element("button", { class: "primary", type: "button", "data-testid": "byhand-compare", onclick: compare }, t("rules.compare"));
+  const tools = element("div", { class: "bh-tools" }, [
+    leads ? element("button", { class: "button", type: "button", "data-testid": "byhand-begin", onclick: () => start("one") }, t("rules.begin_one")) : null,
+    leads ? element("button", { class: "button", type: "button", "data-testid": "byhand-begin-seats", onclick: () => start("seats") }, t("rules.begin_seats")) : null,
+    compareButton,
+  ]);
+  return {
+    lang, t, said, queue, board, left, outcome, compareButton,
+    head: [element("h2", { id: "rw-title" }, t("rules.by_hand")), tools],
+    body: [
+      said, element("div", { class: "bh-board" }, [element("section", {}, [element("h3", {}, t("rules.queue")), left, queue]), element("section", {}, [element("h3", {}, t("rules.nodes")), board])]),
+      outcome,
+    ],
+  };
 }
 
 /** @typedef {(key: string, values?: Record<string, string>) => string} Translate */
@@ -151,16 +192,26 @@ function nodeCard(node, pod, lang, drop) {
 
 /**
  * @param {Result} told
+ * @param {Round} round
  * @param {Lang} lang
  * @param {Translate} t
  */
-function sheet(told, lang, t) {
+function sheet(told, round, lang, t) {
   const head = ["", t("rules.you"), "kube-scheduler", t("rules.optimum")].map((one) => element("th", { scope: "col" }, one));
   const rows = sumsOf(told, lang).map(({ label, hand, engine, optimum }) => element("tr", {}, [
     element("th", { scope: "row" }, label), ...[hand, engine, optimum].map((one) => element("td", {}, one)),
   ]));
   return [
-    element("table", {}, [element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)]),
-    element("p", { "data-testid": "byhand-parted" }, partedText(told, lang)),
+    element("section", { class: "rw-card" }, [
+      element("p", { class: "bh-verdict", "data-testid": "byhand-verdict" }, verdictText(told, lang)),
+      element("p", { "data-testid": "byhand-parted" }, partedText(told, lang)),
+      element("table", {}, [element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)]),
+      told.optimum.problem ? element("p", { class: "hint" }, text(lang, "rules.no_optimum", { why: told.optimum.problem })) : null,
+    ]),
+    element("div", { class: "bh-sides" }, sidesOf(told, round, lang).map((side) => element("section", { class: `rw-card rw-world ${side.id === "engine" ? "real" : side.id === "hand" ? "own" : ""}`, "data-testid": `byhand-${side.id}` }, [
+      element("div", { class: "rw-head" }, [side.id === "engine" ? icon("crown") : null, element("h3", {}, side.title), element("span", { class: "bh-placed" }, side.placed)]),
+      element("ul", { class: "rw-bars" }, side.bars.map((bar) => barRow(bar, t))),
+      side.waits ? element("p", { class: "hint" }, side.waits) : null,
+    ]))),
   ];
 }

@@ -1,6 +1,7 @@
 /** A round by hand: whose pods wait, what room nodes have, and the round beside engine and optimum. Pure. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Bar } from "./model.js" */
 import { formatCpu, formatMemory, formatRequests } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 
@@ -16,6 +17,17 @@ import { counted, number, text } from "../lib/text.js";
 export function waiting(round, slug) {
   const mine = round.pods.filter(({ node, queue }) => !node && (slug === null || queue === "" || queue === slug));
   return mine.sort((a, b) => b.priority - a.priority || (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * How many pods wait, and what to do with them; nobody waits: that the round is over, or whose turn it still is.
+ * @param {Round} round
+ * @param {number} own of those that one sees
+ * @param {Lang} lang
+ */
+export function leftText(round, own, lang) {
+  if (own) return counted(lang, "rules.left", { count: own });
+  return round.left ? counted(lang, "rules.left_others", { count: round.left }) : text(lang, "rules.all_placed");
 }
 
 /** @param {HandPod} pod */
@@ -41,7 +53,7 @@ export function target(node, pod, lang) {
  * `GET …/byhand/result`.
  * @typedef {{pods: number, placed: number, evicted: number, room: {stranded: number}, waited: {half: number | null, longest: number | null}}} Sums
  * @typedef {{pod: string, uid: string, hand: string | null, engine: string | null, optimum?: string | null, points: (number | null)[], why: any}} ResultRow
- * @typedef {{sums: {hand: Sums, engine: Sums}, optimum: {placed?: number, proven?: boolean, problem?: string}, rows: ResultRow[], parted: string | null}} Result
+ * @typedef {{sums: {hand: Sums, engine: Sums}, optimum: {placed?: number, proven?: boolean, placement?: Record<string, string>, problem?: string}, rows: ResultRow[], parted: string | null}} Result
  *
  * @param {Result} result
  * @param {Lang} lang
@@ -58,6 +70,63 @@ export function sumsOf({ sums: { hand, engine }, optimum }, lang) {
     { label: text(lang, "rules.sum.evicted"), hand: number(lang, hand.evicted), engine: number(lang, engine.evicted), optimum: "–" },
   ];
 }
+
+/**
+ * The round in one sentence: what was placed by hand, by the engine, and what could be.
+ * @param {Result} result
+ * @param {Lang} lang
+ */
+export function verdictText({ sums: { hand, engine }, optimum }, lang) {
+  const best = optimum.placed;
+  const values = { hand: hand.placed, engine: engine.placed, of: hand.pods, best: best ?? 0 };
+  return counted(lang, best === undefined ? "rules.verdict" : optimum.proven === false ? "rules.verdict_found" : "rules.verdict_best", values);
+}
+
+/**
+ * The placements side by side: nodes as bars with the round's pods; the pod at which they parted is marked.
+ * @param {Result} result
+ * @param {Round} round
+ * @param {Lang} lang
+ * @returns {{id: "hand" | "engine" | "optimum", title: string, placed: string, bars: Bar[], waits: string}[]} the optimum only
+ *   where there is one
+ */
+export function sidesOf(result, round, lang) {
+  const widest = Math.max(1, ...round.nodes.map(({ cpu }) => cpu));
+  const byKey = new Map(round.pods.map((pod) => [pod.key, pod]));
+  const placement = result.optimum.placement;
+  const where = {
+    hand: Object.fromEntries(result.rows.map(({ pod, hand }) => [pod, hand])),
+    engine: Object.fromEntries(result.rows.map(({ pod, engine }) => [pod, engine])),
+    ...(placement ? { optimum: placement } : {}),
+  };
+  const titles = { hand: text(lang, "rules.you"), engine: "kube-scheduler", optimum: text(lang, "rules.optimum") };
+  return /** @type {("hand" | "engine" | "optimum")[]} */ (Object.keys(where)).map((id) => {
+    const nodeOf = /** @type {Record<string, string | null | undefined>} */ (where[id]);
+    const placed = round.pods.filter(({ key }) => nodeOf[key]);
+    const waits = round.pods.filter(({ key }) => !nodeOf[key]).map(({ name }) => name);
+    return {
+      id, title: titles[id], placed: text(lang, "rules.placed_of", { placed: number(lang, placed.length), of: number(lang, round.pods.length) }),
+      bars: round.nodes.map((node) => {
+        const here = placed.filter(({ key }) => nodeOf[key] === node.name);
+        // What stood there before the round is room that nobody had.
+        const ours = [...byKey.values()].filter((pod) => pod.node === node.name).reduce((sum, { cpu }) => sum + cpu, 0);
+        const others = Math.max(0, node.usedCpu - ours);
+        const used = others + here.reduce((sum, { cpu }) => sum + cpu, 0);
+        return {
+          name: node.name, chosen: here.some(({ key }) => key === result.parted), free: Math.max(0, node.cpu - used) / widest,
+          parts: [
+            ...(others > 0 ? [{ name: text(lang, "rules.others"), priority: "", share: others / widest, victim: false, guarded: false }] : []),
+            ...here.map(({ name, cpu }) => ({ name: shortOf(name), priority: formatCpu(cpu), share: cpu / widest, victim: false, guarded: false })),
+          ],
+        };
+      }),
+      waits: waits.length ? counted(lang, "rules.waiting_names", { count: waits.length, names: waits.map(shortOf).join(text(lang, "rules.comma")) }) : "",
+    };
+  });
+}
+
+/** The last part of a name of a round: hand-1-04 is 04 among its like. @param {string} name */
+const shortOf = (name) => name.slice(name.lastIndexOf("-") + 1);
 
 /**
  * Where they parted, in one sentence.

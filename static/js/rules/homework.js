@@ -2,17 +2,24 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Line, Own, Progress, Shown } from "./homework_model.js" */
+/** @import { Finding } from "./finder.js" */
+/** @import { Speak } from "./frame.js" */
 /** @import { Rule } from "./model.js" */
-import { element, icon, returnFocus, setText } from "../dom/dom.js";
+import { element, setText } from "../dom/dom.js";
 import { said } from "../lib/said.js";
 import { text } from "../lib/text.js";
 import { doneOf, NONE, progressOf, shownOf, taskRules, TOPICS, wishOf } from "./homework_model.js";
+import { mountFinder } from "./finder.js";
+import { findable } from "./finder_model.js";
+import { openFrame } from "./frame.js";
+import { player } from "./player.js";
 import { barRow, worldCard } from "./worlds.js";
 
 /** @typedef {(key: string, values?: Record<string, string>) => string} Translate */
 /**
  * @typedef {object} Given
- * @property {Lang} lang
+ * @property {Speak} speak
+ * @property {Finding} finding
  * @property {boolean} leads who sets homework and sees everybody's
  * @property {readonly Rule[]} rules
  * @property {string} first what the address names; "" nothing
@@ -29,43 +36,39 @@ import { barRow, worldCard } from "./worlds.js";
 
 /** @param {Given} given */
 export function openHomework(given) {
-  const { lang, leads } = given;
-  const before = document.activeElement;
-  /** @type {Translate} */
-  const t = (key, values = {}) => text(lang, key, values);
-  const problem = element("p", { class: "field-error", role: "alert" });
-  const body = element("div", { class: "hw-body" });
-  const close = element("button", { class: "ghost", type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"));
-  const dialog = element("dialog", { class: "rw hw", "aria-labelledby": "hw-title", "data-testid": "homework" }, [
-    element("header", {}, [element("h2", { id: "hw-title" }, t("rules.homework")), close]), problem, body,
-  ]);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    returnFocus(before);
+  const { dialog } = openFrame({
+    name: "hw", testId: "homework", speak: given.speak,
+    build(lang) {
+      /** @type {Translate} */
+      const t = (key, values = {}) => text(lang, key, values);
+      const problem = element("p", { class: "field-error", role: "alert" });
+      const body = element("div", { class: "hw-body" });
+      /** @param {() => Promise<unknown>} work */
+      const attempt = async (work) => {
+        setText(problem, "");
+        try {
+          await work();
+        } catch (refusal) {
+          if (!(refusal instanceof Error)) throw refusal;
+          setText(problem, refusal.message);
+        }
+      };
+      const here = { ...given, lang };
+      /** @type {() => Promise<void>} */
+      const show = given.leads ? () => teach(here, { t, body, attempt, show }) : () => learn(here, { t, body, attempt });
+      void attempt(show);
+      return { head: [element("h2", { id: "rw-title" }, t("rules.homework"))], body: [problem, body] };
+    },
   });
-  document.body.append(dialog);
-  dialog.showModal();
-  /** @param {() => Promise<unknown>} work */
-  const attempt = async (work) => {
-    setText(problem, "");
-    try {
-      await work();
-    } catch (refusal) {
-      if (!(refusal instanceof Error)) throw refusal;
-      setText(problem, refusal.message);
-    }
-  };
-  /** @type {() => Promise<void>} */
-  const show = leads ? () => teach(given, { t, body, attempt, show }) : () => learn(given, { t, body, attempt });
-  void attempt(show);
   return dialog;
 }
 
+/** @typedef {Given & {lang: Lang}} Here */
 /** @typedef {{t: Translate, body: HTMLElement, attempt: (work: () => Promise<unknown>) => Promise<void>}} Place */
 
 /**
  * A student's tasks, those of the newest homework first.
- * @param {Given} given
+ * @param {Here} given
  * @param {Place} place
  */
 async function learn(given, { t, body, attempt }) {
@@ -136,36 +139,8 @@ function taskCard(shown, task, t, answer) {
 }
 
 /**
- * Opens a cluster as a session, and then leads there: by a link, which no browser takes for a window that nobody asked for.
- * @param {Translate} t
- * @param {string} words
- * @param {string} testId
- * @param {() => Promise<{code: string, url: string}>} open
- * @param {Place["attempt"]} attempt
- */
-function player(t, words, testId, open, attempt) {
-  const place = element("p", { class: "hw-play" });
-  const button = element("button", { class: "button", type: "button", "data-testid": testId }, t(words));
-  button.addEventListener("click", () => {
-    button.disabled = true;
-    setText(button, t("rules.coming_up"));
-    void attempt(async () => {
-      const { code, url } = await open();
-      const link = element("a", { class: "link", href: url, target: "_blank", rel: "noopener", "data-testid": `${testId}-link` }, t("rules.go_to", { code }));
-      place.replaceChildren(link);
-      link.focus();
-    }).finally(() => {
-      button.disabled = false;
-      setText(button, t(words));
-    });
-  });
-  place.append(button);
-  return place;
-}
-
-/**
  * What is set, and how far everybody is; and setting more.
- * @param {Given} given
+ * @param {Here} given
  * @param {Place & {show: () => unknown}} place
  */
 async function teach(given, { t, body, attempt, show }) {
@@ -213,11 +188,11 @@ function remover(t, act) {
 }
 
 /**
- * @param {Given} given
+ * @param {Here} given
  * @param {Translate} t
  * @param {(wish: object) => Promise<void>} set
  */
-function setForm({ rules, students, lang }, t, set) {
+function setForm({ rules, students, lang, finding }, t, set) {
   const about = element("select", { class: "input", id: "hw-about", "data-testid": "homework-about" }, [
     element("optgroup", { label: t("rules.topics") }, TOPICS.map((topic) => element("option", { value: topic }, t(`rules.topic_${topic}`)))),
     element("optgroup", { label: t("rules.one_rule") }, taskRules(rules).map(({ id, title }) => element("option", { value: id }, said(lang, title)))),
@@ -231,12 +206,21 @@ function setForm({ rules, students, lang }, t, set) {
     return { input, row: element("label", { class: "hw-option" }, [input, element("span", {}, name)]) };
   });
   const field = (/** @type {HTMLElement} */ input, /** @type {string} */ key) => element("div", {}, [element("label", { for: input.id }, t(key)), input]);
+  // What a task about the rule would look like, before a class gets one.
+  const example = element("details", { "data-testid": "homework-example" }, element("summary", {}, t("rules.example")));
+  const finder = mountFinder(lang, rules, finding, about.value, { answer: null });
+  example.append(finder.element);
+  about.addEventListener("change", () => {
+    example.hidden = !findable(rules).some(({ id }) => id === about.value);
+    finder.about(about.value);
+  });
+  example.hidden = true;
   const form = element("form", { class: "rw-card hw-set" }, [
     element("h3", {}, t("rules.set_homework")),
     element("div", { class: "hw-fields" }, [field(about, "rules.about"), field(title, "rules.its_title"), field(nodes, "rules.nodes"), field(pods, "rules.pods"), field(seed, "rules.seed")]),
     who.length ? element("details", {}, [element("summary", {}, t("rules.for_whom")), element("fieldset", {}, [element("legend", { class: "sr-only" }, t("rules.for_whom")), ...who.map(({ row }) => row)])]) : null,
     element("p", { class: "hint" }, t("rules.set_hint")),
-    element("button", { class: "primary", type: "submit", "data-testid": "homework-set" }, t("rules.set")),
+    element("button", { class: "primary", type: "submit", "data-testid": "homework-set" }, t("rules.set")), example,
   ]);
   form.addEventListener("submit", (event) => {
     event.preventDefault();

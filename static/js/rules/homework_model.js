@@ -59,7 +59,7 @@ const OPEN = { nodes: [], chosen: null, nominated: false, victims: [], message: 
 export function shownOf(task, of, rules, lang) {
   const last = task.mine[TRIES] ?? task.mine[1] ?? null;
   const title = (/** @type {string} */ id) => rules.find((rule) => rule.id === id);
-  const asked = { id: "", title: { en: "", zh: "" }, because: { en: "", zh: "" }, kind: task.kind, decides: true };
+  const asked = { id: "", title: { en: "", zh: "" }, because: { en: "", zh: "" }, kind: task.kind, decides: true, findable: false };
   /** @type {Answers} */
   const open = { pod: task.pod, nodes: task.nodes, answers: { "": OPEN } };
   const answers = { ...open, answers: task.solution?.answers ?? {} };
@@ -67,7 +67,7 @@ export function shownOf(task, of, rules, lang) {
   return {
     title: text(lang, "rules.task", { n: number(lang, task.task + 1), of: number(lang, of) }),
     question: said(lang, task.question),
-    pod: text(lang, "rules.task_pod", { pod: task.pod.name, asks: amounts(task.pod), priority: number(lang, task.pod.priority) }),
+    pod: asksOf(task.pod, lang),
     several: task.kind === "victims",
     bars: (worldOf(open, asked, lang)?.bars ?? []).map((bar, at) => ({ bar, facts: factsOf(task.nodes[at], lang) })),
     options: task.options.map((id) => ({ id, label: labelOf(task, id, lang), picked: Boolean(last?.choice.includes(id)) })),
@@ -82,8 +82,13 @@ function amounts({ cpu, memory }) {
   return [`${formatCpu(cpu)} CPU`, memory ? formatMemory(memory) : ""].filter(Boolean).join(", ");
 }
 
-/** @param {Node | undefined} node @param {Lang} lang */
-function factsOf(node, lang) {
+/** What the pod in question asks for. @param {Pod} pod @param {Lang} lang */
+export function asksOf(pod, lang) {
+  return text(lang, "rules.task_pod", { pod: pod.name, asks: amounts(pod), priority: number(lang, pod.priority) });
+}
+
+/** What a node has free, and what its pods ask for. @param {Node | undefined} node @param {Lang} lang */
+export function factsOf(node, lang) {
   if (!node) return "";
   const left = (/** @type {"cpu" | "memory"} */ what) => Math.max(0, node[what] - node.pods.reduce((sum, pod) => sum + pod[what], 0));
   const free = text(lang, "rules.task_free", { free: amounts({ cpu: left("cpu"), memory: left("memory") }), all: amounts(node) });

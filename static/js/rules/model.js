@@ -5,7 +5,7 @@ import { formatCpu } from "../lib/quantity.js";
 import { said } from "../lib/said.js";
 import { counted, number, text } from "../lib/text.js";
 
-/** As the session API tells a rule. @typedef {{id: string, title: {en: string, zh: string}, because: {en: string, zh: string}, kind: string, decides: boolean}} Rule */
+/** As the session API tells a rule. @typedef {{id: string, title: {en: string, zh: string}, because: {en: string, zh: string}, kind: string, decides: boolean, findable: boolean}} Rule */
 /** @typedef {{key: string, name: string, priority: number, cpu: number, memory: number, protected?: boolean, held?: boolean}} Pod */
 /** @typedef {{name: string, cpu: number, memory: number, taints: string[], pods: Pod[]}} Node */
 /** @typedef {{node: string, victims: string[], costs: Record<string, number | null>, eliminatedBy: string}} Candidate */

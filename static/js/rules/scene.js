@@ -1,17 +1,22 @@
 /** The scene "the world under your rule": the criteria, what the votes believed, the rule's world beside the engine's. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Finding } from "./finder.js" */
+/** @import { Speak } from "./frame.js" */
 /** @import { Answers, Rule } from "./model.js" */
-import { element, icon, returnFocus } from "../dom/dom.js";
+import { element, icon } from "../dom/dom.js";
 import { said } from "../lib/said.js";
 import { number, text } from "../lib/text.js";
+import { mountFinder } from "./finder.js";
+import { openFrame } from "./frame.js";
 import { apart, believedOf, CRITERIA, ENGINE, headline, tableOf, worldOf } from "./model.js";
 import { worldCard } from "./worlds.js";
 
 /** @typedef {(key: string, values?: Record<string, string>) => string} Translate */
 /**
  * @typedef {object} Given
- * @property {Lang} lang
+ * @property {Speak} speak
+ * @property {Finding | null} finding null: a class looks at one decision alone
  * @property {Answers} answers
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, number>>} votes rule → votes; empty: nobody was asked
@@ -19,35 +24,26 @@ import { worldCard } from "./worlds.js";
  * @property {string} [first] the rule that a class is shown: it is stepped from elsewhere
  * @property {(() => void) | null} [closed] what happens when somebody closes it; null: nobody can
  *
- * @typedef {Given & {t: Translate}} Scene
+ * @typedef {Given & {lang: Lang, t: Translate}} Scene
  */
 
 /** @param {Given} given */
 export function openRules(given) {
-  const { lang, answers, rules, votes, first = "", closed } = given;
-  const before = document.activeElement;
-  /** @type {Translate} */
-  const t = (key, values = {}) => text(lang, key, values);
-  /** @type {Scene} */
-  const scene = { ...given, t };
+  const { answers, rules, votes, first = "", closed, finding } = given;
   const others = apart(answers, rules, votes);
+  let chosen = others.some(({ id }) => id === first) ? first : (others[0]?.id ?? "");
   let byHand = true;
-  const close = element("button", { class: "ghost", type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"));
-  const pick = element("select", { class: "input", "data-testid": "rules-pick", "aria-label": t("rules.pick"), onchange: draw },
-    others.map((rule) => element("option", { value: rule.id }, said(lang, rule.title))));
-  const worlds = element("div", { class: "rw-worlds" });
-  const top = element("div", { class: "rw-top" }, [tableCard(scene), votesCard(scene)]);
-  const dialog = element("dialog", { class: "rw", "aria-labelledby": "rw-title", "data-testid": "rules-scene" }, [
-    element("header", {}, [icon("crown"), element("h2", { id: "rw-title" }, headline(answers, lang)), others.length && !first ? pick : null, closed === null ? null : close]),
-    top, worlds,
-  ]);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    returnFocus(before);
-    if (byHand) closed?.();
+  /** @type {import("./finder.js").Kept} */
+  const kept = { answer: null };
+  /** @type {() => void} */
+  let draw = () => {};
+  const { dialog } = openFrame({
+    name: "", testId: "rules-scene", speak: given.speak, build,
+    closed: closed === null ? null : () => {
+      if (byHand) closed?.();
+    },
   });
   if (first) {
-    pick.value = first;
     dialog.dataset["followed"] = "";
     if (closed === null) {
       // Nothing in it can be pressed: it is scrolled by keyboard itself.
@@ -55,9 +51,6 @@ export function openRules(given) {
       dialog.addEventListener("cancel", (event) => event.preventDefault());
     }
   }
-  draw();
-  document.body.append(dialog);
-  dialog.showModal();
   return {
     /** Closes it because it is shown no longer. */
     close() {
@@ -70,22 +63,42 @@ export function openRules(given) {
      */
     pick(rule) {
       if (!dialog.open || !others.some(({ id }) => id === rule)) return false;
-      pick.value = rule;
+      chosen = rule;
       draw();
       return true;
     },
   };
 
-  function draw() {
-    const chosen = others.find(({ id }) => id === pick.value);
-    const engine = rules.find(({ id }) => id === ENGINE);
-    const own = chosen ? worldOf(answers, chosen, lang) : null;
-    const real = engine ? worldOf(answers, engine, lang) : null;
-    worlds.replaceChildren(...[
-      own ? worldCard(scene, own, false) : element("p", { class: "rw-agree" }, t("rules.agree")),
-      real ? worldCard(scene, real, true) : null,
-    ].filter((one) => one !== null));
-    for (const row of dialog?.querySelectorAll?.("[data-rule]") ?? []) row.classList.toggle("on", row.getAttribute("data-rule") === chosen?.id);
+  /** @param {Lang} lang */
+  function build(lang) {
+    /** @type {Scene} */
+    const scene = { ...given, lang, t: (key, values = {}) => text(lang, key, values) };
+    const { t } = scene;
+    const pick = element("select", { class: "input", "data-testid": "rules-pick", "aria-label": t("rules.pick"), onchange: () => {
+      chosen = pick.value;
+      draw();
+      finder?.about(chosen);
+    } }, others.map((rule) => element("option", { value: rule.id }, said(lang, rule.title))));
+    const finder = finding ? mountFinder(lang, rules, finding, chosen, kept) : null;
+    const worlds = element("div", { class: "rw-worlds" });
+    const top = element("div", { class: "rw-top" }, [tableCard(scene), votesCard(scene)]);
+    draw = () => {
+      const rule = others.find(({ id }) => id === chosen);
+      const engine = rules.find(({ id }) => id === ENGINE);
+      const own = rule ? worldOf(answers, rule, lang) : null;
+      const real = engine ? worldOf(answers, engine, lang) : null;
+      pick.value = chosen;
+      worlds.replaceChildren(...[
+        own ? worldCard(scene, own, false) : element("p", { class: "rw-agree" }, t(finding ? "rules.agree_find" : "rules.agree")),
+        real ? worldCard(scene, real, true) : null,
+      ].filter((one) => one !== null));
+      for (const row of top.querySelectorAll("[data-rule]")) row.classList.toggle("on", row.getAttribute("data-rule") === chosen);
+    };
+    draw();
+    return {
+      head: [icon("crown"), element("h2", { id: "rw-title" }, headline(answers, lang)), others.length && !first ? pick : null],
+      body: [top, worlds, finder?.element ?? null],
+    };
   }
 }
 
