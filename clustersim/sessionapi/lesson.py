@@ -77,6 +77,8 @@ def told(call: Call, now: Standing) -> dict[str, Any]:
                 "minimum": step.minimum,
                 "done": step.id in spec.done,
                 "current": step.id == spec.step,
+                # Once it is over, what was to be written down stands together.
+                **({} if spec.step or step.id not in spec.done else _texts(now, step, language, ["so"])),
             }
             for step in course.steps
         ],

@@ -187,6 +187,7 @@ function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code, o
   const act = (id, counts) => {
     if (id === "class") openPeople();
     else if (id === "copies") dispatch({ type: "handOut", people: "all", seeds: "same", until: "" });
+    else if (id === "homework") dispatch({ type: "openHomework", id: "" });
     else void lead(classroom, id, counts, onWall());
   };
   const panel = later(redraw, async () => {

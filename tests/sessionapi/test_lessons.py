@@ -322,6 +322,7 @@ def test_the_handout_tells_a_class_what_was_asked_and_its_teacher_everything(
     lesson.do("reveal")
     assert "A pod goes where it <strong>fits</strong>." in page("ann")
     assert "Gone is gone." not in page("ann")
+    assert not any("so" in step for step in lesson.call("ann", "GET", "/lesson")["steps"]), "it is not over"
     assert "哪个节点？" in page("ann", "zh")
     alone = Lesson(client, alone=True)
     alone.played()

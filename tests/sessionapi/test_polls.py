@@ -346,7 +346,7 @@ def test_the_result_sheet_has_a_row_a_person_and_question(plain: Class) -> None:
     assert [set(one) for one in rows] == [{"name", "question", "first", "second", "because", "right", "seconds"}] * 2
     assert [(one["name"], one["first"], one["second"], one["right"]) for one in rows] == [
         ('=HYPERLINK("x")', "n1", "", True),
-        ("bob", "没有节点：它等待", "n2", True),
+        ("bob", "都不选，继续等待", "n2", True),
     ]
     assert rows[0]["question"] == "哪个节点？"
     answer = room.client.get(f"/api/sessions/{room.code}/results?format=csv", headers=bearer(room.tokens["teacher"]))

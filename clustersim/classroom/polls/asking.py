@@ -18,6 +18,8 @@ from scheduler_core.api.errors import ApiError
 from scheduler_core.api.node import Node
 from scheduler_core.api.requests import amounts
 from scheduler_core.framework.profile import ProfileError
+from scheduler_core.preemption.budgets import RESOURCE as BUDGETS
+from scheduler_core.preemption.budgets import Budget, budgets_of, split
 from scheduler_core.snapshot.node_info import PodInfo
 
 Option = dict[str, Any]
@@ -40,8 +42,8 @@ SHOWN: Final = ("cpu", "memory")
 ZONE: Final = "topology.kubernetes.io/zone"
 
 _NONE_OF: Final = {
-    "node": {"en": "no node: it waits", "zh": "没有节点：它等待"},
-    "victims": {"en": "nobody", "zh": "谁也不"},
+    "node": {"en": "no node: it waits", "zh": "都不选，继续等待"},
+    "victims": {"en": "nobody", "zh": "没有 Pod"},
     "leader": {"en": "nobody leads", "zh": "没有领导者"},
 }
 
@@ -72,7 +74,8 @@ def forecast(past: Past, pod: PodInfo) -> Mapping[str, Any] | None:
 def node_options(past: Past, pod: PodInfo, result: Mapping[str, Any] | None) -> list[Option]:
     """Return a node poll's options: every node, or of many the ones whose fates differ most; and none of them."""
     nodes = _some_nodes(past.nodes, result or {})
-    return [*(_node_option(past, node, pod) for node in nodes), none_of("node")]
+    budgets = budgets_of(past.list(BUDGETS))
+    return [*(_node_option(past, node, pod, budgets) for node in nodes), none_of("node")]
 
 
 def victim_options(past: Past, pod: PodInfo, result: Mapping[str, Any] | None) -> list[Option]:
@@ -119,7 +122,7 @@ def _some_nodes(nodes: Sequence[Node], result: Mapping[str, Any]) -> list[Node]:
     return sorted((one for one in nodes if one.name in kept), key=lambda one: natural(one.name))
 
 
-def _node_option(past: Past, node: Node, pod: PodInfo) -> Option:
+def _node_option(past: Past, node: Node, pod: PodInfo, budgets: Sequence[Budget]) -> Option:
     allocatable = amounts(node.status.allocatable)
     there = [one for one in past.pods if one.pod.spec.node_name == node.name and not one.pod.is_finished]
     wanted = [*SHOWN, *(name for name in pod.requests if name not in SHOWN)]
@@ -133,7 +136,9 @@ def _node_option(past: Past, node: Node, pod: PodInfo) -> Option:
     }
     zone = node.metadata.labels.get(ZONE)
     ready = all(one.status == "True" for one in node.status.conditions if one.type == "Ready")
+    guarded = len(split([one for one in there if one.priority < pod.priority], budgets)[0])
     # What is as usual takes no room on a phone.
+    facts |= {"guarded": guarded} if guarded else {}
     facts |= {"zone": zone} if zone else {}
     facts |= {} if ready else {"ready": False}
     facts |= {"unschedulable": True} if node.spec.unschedulable else {}

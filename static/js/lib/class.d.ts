@@ -17,6 +17,8 @@ export interface PollFacts {
   /** How many pods the node has, and their priorities, highest first. */
   pods?: number;
   priorities?: number[];
+  /** How many of those that are less important a PodDisruptionBudget allows no disruption of. */
+  guarded?: number;
   /** Of a pod. */
   node?: string;
   priority?: number;
@@ -174,7 +176,7 @@ export interface Lesson {
     so?: Block[];
     view?: Record<string, any>;
   } | null;
-  steps: { id: string; title: string; minutes: number; minimum: boolean; done: boolean; current: boolean }[];
+  steps: { id: string; title: string; minutes: number; minimum: boolean; done: boolean; current: boolean; so?: Block[] }[];
   poll: string | null;
   /** All texts of a step that is done, which somebody looks at again. */
   shown?: Looked | null;

@@ -117,3 +117,8 @@ test("a statement that came true is right, and nobody chose it; a node is chosen
   assert.deepEqual(marks(choice), ["n2"]);
   assert.deepEqual(marks(revealedPoll()), []);
 });
+
+test("how many have voted is said until the answer is told: its bars count both votes", () => {
+  assert.deepEqual(ballot(openPoll()).count, { voted: 24, present: 32 });
+  assert.equal(ballot(revealedPoll()).count, null);
+});

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { partsOf } from "../../../static/js/class/poll/facts.js";
+import { factsLine, partsOf } from "../../../static/js/class/poll/facts.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
 import { groupOf } from "../../../static/js/state/groups.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
@@ -22,6 +23,17 @@ for (const by of ["owner", "priority", "namespace"])
     assert.deepEqual([a.hue, b.hue], drawn);
     assert.equal(a.share, 0.5);
   });
+
+test("parts stand in the order in which the priorities are told", () => {
+  const more = applyMessage(view, { type: "list", revision: 9, objects: [node, pod("a", { owner: 1 }), { ...pod("z", { owner: 2 }), spec: { ...pod("z", {}).spec, priority: 900, containers: [{ name: "main", resources: { requests: { cpu: "1" } } }] } }], last: true });
+  assert.deepEqual(partsOf("n1", facts, more, "owner").map(({ share }) => share), [0.25, 0.5]);
+});
+
+test("a budget that allows no disruption is a fact of the node", async () => {
+  await Promise.all([loadTexts("en", "vote"), loadTexts("zh-hans", "vote")]);
+  assert.equal(factsLine({ priorities: [20000, 0], guarded: 1 }, "en"), "priorities 20,000 · 0 · 1 pod under a PDB");
+  assert.match(factsLine({ priorities: [20000, 0], guarded: 2 }, "zh-hans"), /2 个 Pod 受 PDB 保护$/);
+});
 
 test("another way of colouring is another bar, and an option that is no node has none", () => {
   assert.notDeepEqual(partsOf("n1", facts, view, "owner"), partsOf("n1", facts, view, "priority"));

@@ -1,7 +1,7 @@
 // A lesson's step: the strip, the phases, what is told when, and what a learner alone has to do first.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloneNext, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
+import { aloneNext, endsOf, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
 import { leadOf } from "../../../static/js/class/remote/model.js";
 import { lessonAt, openPoll, revealedPoll } from "./fixtures.js";
 
@@ -50,9 +50,9 @@ test("a learner alone answers and says why before the engine does", () => {
 test("the remote's one action is the lesson's next unless a question is open, and the rest is one tap away", () => {
   const asks = leadOf({ poll: openPoll(), lesson: lessonAt("ask"), lang: "en" });
   const ids = ({ main, others, tools }) => [main.id, others.map(({ id }) => id), tools.map(({ id }) => id)];
-  assert.deepEqual(ids(asks), ["close", ["reveal"], ["hint", "restart", "skip", "class"]]);
+  assert.deepEqual(ids(asks), ["close", ["reveal"], ["hint", "skip", "class", "restart"]]);
   const waits = leadOf({ poll: null, lesson: lessonAt("wait"), lang: "en" });
-  assert.deepEqual(ids(waits), ["next", [], ["makeItSo", "restart", "skip", "copies", "class"]]);
+  assert.deepEqual(ids(waits), ["next", [], ["makeItSo", "skip", "copies", "class", "restart"]]);
   assert.equal(minutesOf(lessonAt("ask", { minutesLeft: -2 })), 0);
 });
 
@@ -62,6 +62,15 @@ test("copies and the rule that votes believed are within reach once the answer i
   const poll = { ...openPoll(), state: "revealed", answer: { right: ["n2"], chosen: "n2" } };
   assert.deepEqual(tools(poll), ["copies", "class"]);
   assert.deepEqual(tools({ ...poll, answer: { ...poll.answer, explain: { decision: "7" } } }), ["world", "copies", "class"]);
+});
+
+test("what was to be written down stands together once a lesson is over, and not before", () => {
+  const so = [{ kind: "p", parts: [{ text: "First the budget." }] }];
+  const steps = [{ id: "a", title: "A", minutes: 5, minimum: true, done: true, current: false, so }, { id: "b", title: "B", minutes: 5, minimum: false, done: false, current: false }];
+  const over = lessonAt("so", { step: null, next: null, steps });
+  assert.deepEqual(endsOf(over), [{ id: "a", title: "A", so }]);
+  assert.deepEqual(endsOf(lessonAt("so", { steps })), []);
+  assert.deepEqual(leadOf({ poll: null, lesson: over, lang: "en" }).tools.map(({ id }) => id), ["copies", "class", "homework"]);
 });
 
 test("a lesson that is over has no step; a learner alone is asked once more by the exit ticket", () => {

@@ -4,6 +4,7 @@
 import { element, setAttribute, setText } from "../../dom/dom.js";
 import { text } from "../../lib/text.js";
 import { sayLine } from "../poll/outcome.js";
+import { mountEnds } from "./ends.js";
 import { stepOf, whereOf } from "./model.js";
 import { tellProse } from "./prose.js";
 
@@ -13,8 +14,9 @@ export function mountBoard() {
   const prose = element("div", { class: "lesson-prose" });
   const hint = element("div", { class: "lesson-prose board-hint" });
   const so = element("div", { class: "lesson-prose board-so", "data-testid": "board-so" });
+  const ends = mountEnds();
   const root = element("section", { class: "wall board", "data-testid": "wall-lesson" },
-    element("div", { class: "wall-page" }, [element("header", {}, [where, title]), prose, hint, so]));
+    element("div", { class: "wall-page" }, [element("header", {}, [where, title]), prose, hint, so, ends.element]));
   root.hidden = true;
   return {
     element: root,
@@ -33,6 +35,8 @@ export function mountBoard() {
       tellProse(prose, told ? [] : (step?.prose ?? []));
       tellProse(hint, told ? [] : (step?.hint ?? []));
       tellProse(so, step?.so ?? []);
+      for (const part of [prose, hint, so]) part.hidden = !part.childElementCount;
+      ends.render(lesson, input.ui);
     },
   };
 }

@@ -57,6 +57,16 @@ export function stepOf(lesson) {
 }
 
 /**
+ * What was to be written down, step by step, once a lesson is over.
+ * @param {Lesson} lesson
+ * @returns {{id: string, title: string, so: readonly Block[]}[]} empty before its end
+ */
+export function endsOf(lesson) {
+  if (lesson.step) return [];
+  return lesson.steps.flatMap(({ id, title, so }) => (so?.length ? [{ id, title, so }] : []));
+}
+
+/**
  * Where a lesson stands, in words: its step of how many, or that another lesson's exit ticket is asked again.
  * @param {Lesson} lesson
  * @returns {import("../poll/model.js").Line}

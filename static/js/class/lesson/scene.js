@@ -11,6 +11,7 @@ import { sealedPod } from "../../state/classroom.js";
 import { groupOf } from "../../state/groups.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { sayLine } from "../poll/outcome.js";
+import { mountEnds } from "./ends.js";
 import { stepOf, whereOf } from "./model.js";
 import { mountPast } from "./past.js";
 import { tellProse } from "./prose.js";
@@ -44,7 +45,8 @@ export function mountScene({ copy, look, play, handout }) {
     element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, prose, hint, conclusion, pod.element, meanwhile.element, live,
   ]);
   const past = mountPast(look);
-  root.append(again.element, unread, paper, past.element);
+  const ends = mountEnds();
+  root.append(ends.element, again.element, unread, paper, past.element);
   const over = element("h2", { class: "lesson-over" });
   const playing = element("p", { class: "lesson-hint", role: "status" });
   root.prepend(over);
@@ -67,7 +69,8 @@ export function mountScene({ copy, look, play, handout }) {
       setText(/** @type {Element} */ (paper.lastElementChild), text(ui.lang, "lesson.handout"));
       again.render(looked, ui);
       past.render(strip || looked ? null : lesson, ui);
-      for (const part of [...root.children]) if (![over, live, again.element, unread, paper, past.element].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
+      for (const part of [...root.children]) if (![over, live, ends.element, again.element, unread, paper, past.element].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
+      ends.render(looked ? null : lesson, ui);
       if (!lesson) return;
       setAttribute(root, "aria-label", lesson.title);
       setText(over, step ? "" : text(ui.lang, "lesson.over"));

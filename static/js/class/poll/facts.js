@@ -4,7 +4,7 @@
 /** @import { Lang, Ui, View } from "../../lib/types.d.ts" */
 import { element } from "../../dom/dom.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
-import { number, text } from "../../lib/text.js";
+import { counted, number, text } from "../../lib/text.js";
 import { groupOf } from "../../state/groups.js";
 import { nodes, podRequests } from "../../state/selectors.js";
 
@@ -27,6 +27,7 @@ export function factsLine(facts, lang) {
     facts.unschedulable ? t("vote.cordoned") : "",
     ...(facts.taints ?? []).map((taint) => t("vote.taint", { taint: taint.replace(/:.*$/, "") })),
     told ? t("vote.priorities", { list: priorities.map((one) => number(lang, one)).join(" · ") }) : "",
+    facts.guarded ? counted(lang, "vote.guarded", { count: facts.guarded }) : "",
     facts.node ? t("vote.on_node", { node: facts.node }) : "",
     facts.priority === undefined ? "" : t("vote.priority", { priority: number(lang, facts.priority) }),
     facts.requests?.["cpu"] ? `${formatCpu(facts.requests["cpu"])} CPU` : "",
@@ -60,7 +61,9 @@ export function partsOf(id, facts, view, colourBy) {
   const whole = facts?.allocatable?.["cpu"];
   const node = whole ? nodes(view).find(({ name }) => name === id) : undefined;
   if (!whole || !node) return null;
-  return node.pods.map((pod) => ({ share: podRequests(pod).cpuMilli / whole, hue: groupOf(view, pod, colourBy).hue }));
+  // In the order in which their priorities are told.
+  const pods = node.pods.toSorted((a, b) => (b.spec?.priority ?? 0) - (a.spec?.priority ?? 0));
+  return pods.map((pod) => ({ share: podRequests(pod).cpuMilli / whole, hue: groupOf(view, pod, colourBy).hue }));
 }
 
 /** The same as a bar. @param {ReturnType<typeof partsOf>} parts */

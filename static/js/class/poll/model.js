@@ -33,7 +33,7 @@ export const SAID_SECONDS = [30, 10, 5];
  * @property {boolean} ready whether the button does it
  * @property {Line[]} status first what is, then what can be done
  * @property {"" | "good" | "bad" | "wait"} tone
- * @property {{voted: number, present: number} | null} count null for somebody alone
+ * @property {{voted: number, present: number} | null} count null for somebody alone, and once the answer is told
  */
 
 /**
@@ -66,7 +66,8 @@ export function ballotOf({ poll, kept, unixMs, seat, lang, votes, alone, decidin
     reasons: voted && poll.because?.length && state !== "revealed"
       ? shuffled(poll.because, seat).map(({ id, label }) => ({ id, label: said(lang, label), picked: kept.because === id })) : [],
     ...wordsOf({ poll, kept, state, votes, name, alone: alone || deciding, seconds: left === null ? null : Math.ceil(left / 1000) }),
-    count: alone ? null : { voted: poll.voted, present: Math.max(poll.present, poll.voted) },
+    // Once the answer is told, its bars count both votes.
+    count: alone || state === "revealed" ? null : { voted: poll.voted, present: Math.max(poll.present, poll.voted) },
   };
 }
 

@@ -63,7 +63,17 @@ export function tellWhy(root, poll, ui) {
   const { lines, quote } = whyLines(poll, ui.lang);
   const told = lines.map((one) => sayLine(ui, one));
   syncList(root, [...told.map((words) => ({ words, tag: "p" })), ...(quote ? [{ words: quote, tag: "q" }] : [])],
-    ({ words, tag }) => tag + words, ({ words, tag }) => element(tag === "q" ? "q" : "p", {}, words));
+    ({ words, tag }) => tag + words, ({ words, tag }) => (tag === "q" ? element("q", {}, words) : element("p", {}, wholeNames(words))));
+}
+
+/** Names with hyphens, of which no part stands on another line. */
+const HYPHENED = /((?:[\w.]+-)+[\w.]*\w)/;
+/** Letters of a name that fits a narrow column. */
+const WHOLE_MAX = 24;
+
+/** @param {string} words */
+function wholeNames(words) {
+  return words.split(HYPHENED).map((part, at) => (at % 2 && part.length <= WHOLE_MAX ? element("span", { class: "whole" }, part) : part));
 }
 
 /**

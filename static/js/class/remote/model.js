@@ -49,7 +49,9 @@ export function leadOf({ poll, lesson, lang, onWall = "" }) {
   const advice = adviceOf(poll, counts);
   const { main, others } = deedsOf(poll, lesson, advice?.kind ?? "few");
   const own = lesson ? otherDeeds(lesson).filter(({ id }) => id !== main?.id && others.every((one) => one.id !== id)) : [];
-  const tools = [...own, ...classDeeds(poll, onWall)];
+  // Further from the thumb than what helps: it takes the step's votes away.
+  const again = own.filter(({ id }) => id === "restart");
+  const tools = [...own.filter(({ id }) => id !== "restart"), ...classDeeds(poll, onWall), ...(lesson && !lesson.step ? [deed("homework")] : []), ...again];
   return { counts, picture: poll?.state === "revealed" || votes >= PICTURE_MIN, advice, main, others, tools };
 }
 

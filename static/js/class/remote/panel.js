@@ -18,6 +18,12 @@ import { mountSheet } from "./sheet.js";
 /** Deeds that take away what people have done. */
 const LOSES = new Set(["restart", "skip", "back"]);
 
+/** What a tool is recognised by. @type {Readonly<Record<string, string>>} */
+const ICONS = {
+  makeItSo: "check", hint: "info", skip: "step", restart: "undo", copies: "copy", class: "users", homework: "file",
+  world: "screen", worldNext: "screen", worldPlay: "play", worldClose: "close", wallDown: "close",
+};
+
 /**
  * @param {(id: string, counts?: Record<string, number>) => void} act
  * @param {string} code of the session
@@ -45,7 +51,7 @@ export function mountPanel(act, code) {
   const others = element("div", { class: "lead-others" });
   const main = element("button", { class: "primary", type: "button", "data-testid": "lead-main" }, [element("b"), element("small")]);
   const back = element("button", { class: "button", type: "button", "data-testid": "lead-back" }, [icon("chevron"), element("small")]);
-  const freeze = element("button", { class: "button", type: "button", "data-testid": "lead-freeze", onclick: () => act("freeze") }, [icon("lock"), element("small")]);
+  const freeze = element("button", { class: "button", type: "button", "data-testid": "lead-freeze", onclick: () => act("freeze") }, [icon("snow"), element("small")]);
   const foot = element("div", { class: "lead-foot" }, [others, element("div", { class: "lead-main" }, [back, freeze, main])]);
   let doing = "";
   /** What would lose something is done by the second tap. */
@@ -87,7 +93,8 @@ export function mountPanel(act, code) {
         clock.hidden = ballot.seconds === null || ballot.state !== "open";
         setText(seconds, text(ui.lang, "vote.seconds", { seconds: ballot.seconds ?? 0 }));
         setRing(circle, ballot.share);
-        setText(voted, text(ui.lang, "lead.voted", ballot.count ?? {}));
+        voted.hidden = !ballot.count;
+        setText(voted, ballot.count ? text(ui.lang, "lead.voted", ballot.count) : "");
         setText(question, ballot.question);
       }
       histogram.render(poll && poll.state !== "revealed" ? lead : null, (poll?.round ?? 1) - 1, ui);
@@ -100,7 +107,7 @@ export function mountPanel(act, code) {
         tellDeed(main, lead.main, state.busy, ui);
       }
       for (const [place, deeds] of /** @type {const} */ ([[others, lead.others], [tools, lead.tools]]))
-        syncList(place, deeds, ({ id }) => id, ({ id }) => deedButton(id, (button) => tap(button, id)),
+        syncList(place, deeds, ({ id }) => id, ({ id }) => deedButton(id, place === tools ? ICONS[id] : undefined, (button) => tap(button, id)),
           (button, one) => tellDeed(button, sure === one.id ? { ...one, hint: { key: "lead.sure" } } : one, state.busy, ui));
     },
   };
@@ -108,11 +115,12 @@ export function mountPanel(act, code) {
 
 /**
  * @param {string} id
+ * @param {string | undefined} sign its icon
  * @param {(button: HTMLElement) => void} tap
  * @returns {HTMLElement}
  */
-function deedButton(id, tap) {
-  const button = element("button", { class: "button", type: "button", "data-testid": `lead-${id}` }, [element("b"), element("small")]);
+function deedButton(id, sign, tap) {
+  const button = element("button", { class: "button", type: "button", "data-testid": `lead-${id}` }, [sign ? icon(sign) : null, element("b"), element("small")]);
   button.addEventListener("click", () => tap(button));
   return button;
 }
@@ -124,7 +132,7 @@ function deedButton(id, tap) {
  * @param {Ui} ui
  */
 function tellDeed(button, { id, label, hint }, busy, ui) {
-  setText(/** @type {Element} */ (button.firstElementChild), sayLine(ui, label));
+  setText(/** @type {Element} */ (button.querySelector("b")), sayLine(ui, label));
   setText(/** @type {Element} */ (button.lastElementChild), busy === id ? text(ui.lang, "lead.busy") : hint ? sayLine(ui, hint) : "");
   setAttribute(button, "aria-busy", busy === id ? "true" : null);
   setAttribute(button, "data-deed", id);

@@ -16,10 +16,10 @@ export function mountSheet(act) {
   const sheet = element("summary");
   const list = element("ol", { class: "lead-sheet", "data-testid": "lead-sheet" });
   const fold = element("details", {}, [sheet, list]);
-  const next = element("span", { class: "hint" });
+  const next = element("span", { class: "hint lead-ahead", "data-testid": "lead-ahead" });
   const root = element("div", { class: "lead-lesson" }, [
     element("div", { class: "vote-head" }, [title, minutes]), dots,
-    fold, next,
+    element("div", { class: "lead-way" }, [fold, next]),
   ]);
   return {
     element: root,
@@ -31,10 +31,12 @@ export function mountSheet(act) {
       root.hidden = !lesson;
       if (!lesson) return;
       const steps = stepsOf(lesson);
-      setText(title, lesson.title);
+      const at = steps.findIndex(({ reach }) => reach === "current");
+      setText(title, lesson.step?.title ?? text(ui.lang, "lesson.over"));
+      minutes.hidden = at < 0;
       setText(minutes, text(ui.lang, "lead.minutes", { minutes: minutesOf(lesson) }));
       setText(sheet, text(ui.lang, "lead.sheet"));
-      const ahead = steps[steps.findIndex(({ reach }) => reach === "current") + 1];
+      const ahead = at < 0 ? undefined : steps[at + 1];
       setText(next, ahead ? text(ui.lang, "lead.ahead", { title: ahead.title }) : "");
       syncList(dots, steps, ({ id }) => id, ({ n }) => element("li", {}, element("span", { class: "class-step-n" }, [element("span", {}, String(n)), icon("check")])),
         (row, { reach }) => void (row.dataset["reach"] = reach));

@@ -44,6 +44,8 @@ export const EN = {
   "lead.step_of": "step {n} of {of}",
   "lead.class": "Class",
   "lead.class_hint": "rename, mute, take back",
+  "lead.homework": "Set homework",
+  "lead.homework_hint": "a cluster each, marked by the engine",
   "lead.copies": "Hand out copies",
   "lead.copies_hint": "this moment, a copy a seat",
   "lead.world": "Under their rule",

@@ -31,6 +31,7 @@ export const EN = {
   "lesson.handout": "Handout to print",
   "lesson.play_on": "Play on in my copy",
   "lesson.unread": "This lesson cannot be read any more: {problem} The cluster goes on; what was voted is kept.",
+  "lesson.ends": "What to write down",
   "lesson.over": "The lesson is over",
   "lesson.ticket": "Exit ticket: one question by yourself",
   "lesson.playing": "The scene is being set: {done} of {of}",

@@ -31,6 +31,7 @@ export const ZH_HANS = {
   "lesson.handout": "可打印的讲义",
   "lesson.play_on": "在我的副本中继续",
   "lesson.unread": "这一课现在读不出来：{problem} 集群照常运行，投票都保留着。",
+  "lesson.ends": "要记下来的",
   "lesson.over": "本课结束",
   "lesson.ticket": "课后小测：独立回答一题",
   "lesson.playing": "正在布置场景：{done} / {of}",

@@ -41,7 +41,7 @@ export const ZH_HANS = {
   "seats.on_wall": "已放到投影上；不会告诉任何人是谁的。",
   "seats.copies": "副本",
   "seats.first": "上课之前",
-  "seats.first_how": "把这一页投到墙上：手机连上后，对应的灯变绿。晚到的人也能进来。",
+  "seats.first_how": "把这一页投到大屏幕上：手机连上后，对应的灯变绿。晚到的人也能进来。",
   "seats.begin": "开始上课",
   "seats.hands": "手机连不上：改为举手表决，由你输入人数",
   "seats.title": "课堂",

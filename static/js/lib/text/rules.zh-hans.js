@@ -87,7 +87,7 @@ export const ZH_HANS = {
   "rules.task": "第 {n} 题，共 {of} 题",
   "rules.task_pod": "{pod} 请求 {asks}，优先级 {priority}",
   "rules.task_free": "空闲 {free}，共 {all}",
-  "rules.none_node": "没有节点：它等待",
+  "rules.none_node": "都不选，继续等待",
   "rules.none_dies": "没有 Pod",
   "rules.answer": "作答",
   "rules.task_right": "正确：kube-scheduler 就是这样做的。",

@@ -207,7 +207,7 @@ export const ZH_HANS = {
   "fault.name.partition": "网络隔离",
   "fault.about.partition": "它与 API server 之间不通。领导者 10 秒后放弃，租约到期后由另一个副本接任。",
   "fault.name.skew": "时钟偏差",
-  "fault.about.skew": "它的墙上时钟快这么多秒（负数为慢）。它写下的时间不对，但选举不受影响。",
+  "fault.about.skew": "它的系统时钟快这么多秒（负数为慢）。它写下的时间不对，但选举不受影响。",
   "fault.name.rate": "时钟过慢或过快",
   "fault.about.rate": "它的时钟按此速率走：0.1 即慢十倍。慢的领导者续约太迟，仍以为自己在领导：出现两个领导者。",
   "fault.name.slow-watch": "watch 变慢",

@@ -44,6 +44,7 @@ export const EN = {
   "vote.have": "have voted",
   "vote.priority": "priority {priority}",
   "vote.wants": "wants {requests}",
+  "vote.guarded": "{count} {count|pod|pods} under a PDB",
   "vote.priorities": "priorities {list}",
   "vote.cpu_free": "{amount} CPU free",
   "vote.memory_free": "{amount} free",
