@@ -57,6 +57,9 @@ test("every kind of detail has its sentence in both languages", () => {
     "cpu: needs 900m, 250m free; pods: needs 1, 0 free");
   assert.equal(tileSentence([{ kind: "taint", key: "gpu", value: "", effect: "NoSchedule" }, cpu], "en"),
     "cpu: needs 900m, 250m free");
+  assert.equal(tileSentence([cpu], "en", undefined, "Insufficient cpu"), "needs 900m, 250m free", "the reason has named it");
+  assert.equal(tileSentence([cpu, { ...cpu, resource: "pods", asked: 1, free: 0 }], "en", undefined, "Insufficient cpu"),
+    "cpu: needs 900m, 250m free; pods: needs 1, 0 free", "two are told apart");
 });
 
 test("a ghost begins where the taken ends, passes the end of the node, and is cut at the end of the bar", () => {

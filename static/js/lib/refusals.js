@@ -79,13 +79,20 @@ export function refusalSentence(details, lang, say) {
 }
 
 /**
- * What a tile adds to the scheduler's own reason, where there is little room: a taint is named by the reason itself.
+ * What a tile adds to the scheduler's own reason, where there is little room: a taint is named by the reason itself, and so is the
+ * one resource that is short.
  * @param {readonly RefusalDetail[]} details
  * @param {Lang} lang
  * @param {(key: string) => string} [say]
+ * @param {string} [reason] the scheduler's own
  */
-export function tileSentence(details, lang, say) {
-  return refusalSentence(details.filter(({ kind }) => kind !== "taint"), lang, say);
+export function tileSentence(details, lang, say, reason = "") {
+  const more = details.filter(({ kind }) => kind !== "taint");
+  const [only] = more;
+  if (more.length === 1 && only?.kind === "resource" && reason === `Insufficient ${only.resource}`) return text(lang, "refusal.short", {
+    asked: amountOf(only.resource, only.asked, lang), free: amountOf(only.resource, only.free, lang),
+  });
+  return refusalSentence(more, lang, say);
 }
 
 /**

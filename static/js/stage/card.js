@@ -66,7 +66,7 @@ export function drawCard(pen, box, node, state) {
   if (said && !scene) footer(pen, box, said, 1, "", "clock");
   else if (trouble && !scene) {
     footer(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), 1, troubleFate(trouble, pen.nowMs, 0, pen.lang), "warn");
-  } else if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang, pen.say));
+  } else if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang, pen.say, scene.reason));
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {

@@ -17,7 +17,7 @@ export const DIM_TOTAL_MS = 400;
 export const SEGMENT_MS = 220;
 export const GLOW_MS = 300;
 /** How far what refused nodes is seen once the cycle is over. */
-const OVER_DIM = 0.6;
+export const OVER_DIM = 0.6;
 
 /** @typedef {{plugin: string, value: number, look: PluginLook}} Segment what one plugin gave, as far as it has risen */
 

@@ -53,6 +53,8 @@ export const TILE = {
 };
 /** As narrow as a tile may be where that lets all zones stand side by side. */
 const TILE_MIN = 136;
+/** How much wider than by itself a tile may be where zones stand side by side: the stage beside them would be bare. */
+const ABREAST_MAX = 5 / 3;
 /** As tall as a tile may be where the nodes leave room below them. */
 const TILE_TALL = 140;
 /** The coarsest level whose nodes are widened for the scene of a preemption, and how wide and tall they may be there. */
@@ -173,7 +175,8 @@ function boxFor(level, { zones, width, height, count }) {
 }
 
 /**
- * Tiles take up what is left beside whole columns, at most a fifth more than their natural width.
+ * Tiles take up what is left beside whole columns, at most a fifth more than their natural width; columns of zones
+ * side by side, which nothing stands beside, two thirds.
  * @param {Box} box
  * @param {number} width
  * @param {number} zoneCount
@@ -184,7 +187,8 @@ function fitColumns(box, width, zoneCount) {
   const abreast = Math.floor((width + box.gapX) / zoneCount) - box.gapX;
   if (zoneCount > columns && abreast >= TILE_MIN) return { ...box, w: abreast };
   const used = zoneCount > 1 && zoneCount <= columns ? Math.floor(columns / zoneCount) * zoneCount : columns;
-  const w = Math.min(Math.floor((width + box.gapX) / used) - box.gapX, Math.round(box.w * 1.2));
+  const most = zoneCount > 1 && zoneCount <= columns ? ABREAST_MAX : 1.2;
+  const w = Math.min(Math.floor((width + box.gapX) / used) - box.gapX, Math.round(box.w * most));
   return { ...box, w: Math.max(Math.min(box.w, width), w) };
 }
 

@@ -6,6 +6,7 @@
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 import { text } from "../lib/text.js";
+import { OVER_DIM } from "./cycle.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { chip, hatch, wrap, write } from "./pen.js";
@@ -29,7 +30,15 @@ const FOOTER_LINES_MAX = 4;
 export const PAD = 9;
 
 /** How much of a verdict is seen once its cycle is over: less than of one in hand, enough to be read. */
-export const OVER_ALPHA = 0.65;
+export const OVER_ALPHA = 0.85;
+
+/**
+ * How much of a footer's words is seen where its ground is seen so far: of an attempt that is over they are still read.
+ * @param {number} dim 0 to 1
+ */
+export function wordsAlpha(dim) {
+  return Math.min(1, (dim / OVER_DIM) * OVER_ALPHA);
+}
 
 /**
  * The frame of a tile: solid and raised, amber with a glow in the tie set, dashed and hatched where it cannot be.
@@ -221,6 +230,24 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
 }
 
 /**
+ * What a footer says, line by line, and how high it is.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {string} reason
+ * @param {string} amounts
+ */
+export function footerLines(pen, box, reason, amounts) {
+  const { context, colours } = pen;
+  context.font = `500 11px ${colours.font}`;
+  const room = box.w - PAD - 15 - 4;
+  const reasons = wrap(pen, reason, room, 3);
+  context.font = `400 11px ${colours.font}`;
+  const lines = amounts ? [...reasons, ...wrap(pen, amounts, room, FOOTER_LINES_MAX - reasons.length)] : reasons;
+  const pitch = lines.length > 2 ? 12 : 14;
+  return { lines, reasons: reasons.length, pitch, height: lines.length * pitch + 10 };
+}
+
+/**
  * The exact reason, at full contrast, on a plain ground, and below it the amounts in words of ours as far as there is room.
  * @param {Pen} pen
  * @param {TileBox} box
@@ -231,13 +258,7 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
  */
 export function footer(pen, box, reason, dim, amounts = "", mark = "ban") {
   const { context, colours } = pen;
-  context.font = `500 11px ${colours.font}`;
-  const room = box.w - PAD - 15 - 4;
-  const reasons = wrap(pen, reason, room, 3);
-  context.font = `400 11px ${colours.font}`;
-  const lines = amounts ? [...reasons, ...wrap(pen, amounts, room, FOOTER_LINES_MAX - reasons.length)] : reasons;
-  const pitch = lines.length > 2 ? 12 : 14;
-  const height = lines.length * pitch + 10;
+  const { lines, reasons, pitch, height } = footerLines(pen, box, reason, amounts);
   const top = box.y + box.h - height;
   context.save();
   context.globalAlpha = dim;
@@ -247,9 +268,10 @@ export function footer(pen, box, reason, dim, amounts = "", mark = "ban") {
   context.fillRect(box.x + 1, top, box.w - 2, 8);
   context.fillStyle = colours.line;
   context.fillRect(box.x + 1, top, box.w - 2, 1);
+  context.globalAlpha = wordsAlpha(dim);
   drawIcon(context, mark, box.x + PAD - 1, top + 6, 11, colours.t2);
   lines.forEach((line, index) =>
-    write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, index < reasons.length
+    write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, index < reasons
       ? { weight: 500, colour: colours.t1 } : { colour: colours.t2 }));
   context.restore();
 }

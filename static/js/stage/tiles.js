@@ -17,7 +17,7 @@ import { bar, chip, ending, fit, scoreBar, twoBars, widthOf, wrap, write } from 
 import { shortReason } from "./reasons.js";
 import { byOf, trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
-import { OVER_ALPHA, PAD, footer, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
+import { OVER_ALPHA, PAD, footer, footerLines, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 export const GLYPH_SIZE = 14;
 const GLYPH_PITCH = 17;
@@ -94,7 +94,12 @@ export function drawTile(pen, box, node, state) {
   const { trouble } = node;
   const { difference } = node;
   const reason = refused ? scene?.reason ?? "" : difference ? differenceWords(difference, pen.lang) : trouble && !scored ? troubleHead(trouble, pen.nowMs, pen.lang) : "";
-  glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== "" || state.trial !== null), dim, selectedPod: state.selectedPod });
+  const amounts = refused ? tileSentence(scene?.details ?? [], pen.lang, pen.say, reason)
+    : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "";
+  const area = glyphArea(box, node, scored || reason !== "" || state.trial !== null);
+  // Half a row of pods tells nothing: the bars above it say how full a node is.
+  const covered = reason !== "" && !state.trial && area.y + area.size > box.y + box.h - footerLines(pen, box, reason, amounts).height;
+  if (!covered) glyphRows(pen, node.glyphs, { ...area, dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
   if (state.trial) {
     trialFoot(pen, box, state.trial, { last: state.trialLast, pad: PAD });
@@ -102,8 +107,7 @@ export function drawTile(pen, box, node, state) {
   }
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
-  if (reason) footer(pen, box, reason, refused ? dim : 1, refused ? tileSentence(scene?.details ?? [], pen.lang, pen.say)
-    : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "", refused ? "ban" : difference ? "clock" : "warn");
+  if (reason) footer(pen, box, reason, refused ? dim : 1, amounts, refused ? "ban" : difference ? "clock" : "warn");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
@@ -169,7 +173,7 @@ function score(pen, box, scene, cycle) {
   let x = box.x + PAD;
   x += write(pen, String(scene.total), x, y, { size: 18, weight: 600, colour: amber ? colours.ambt : colours.t1 }) + 4;
   // The crown's chip needs the room of the unit; the unit stands on every other tile.
-  if (!scene.winner) x += write(pen, text(pen.lang, "stage.pts"), x, y + 1, { colour: colours.t3 }) + 7;
+  if (!scene.winner) x += write(pen, text(pen.lang, "stage.pts"), x, y + 1, { colour: colours.t2 }) + 7;
   const right = box.x + box.w - PAD;
   let chipWidth = 0;
   if (scene.winner) chipWidth = winnerChip(pen, cycle, right, y);

@@ -45,11 +45,27 @@ export function drawVictimTile(pen, box, node, state) {
   pen.context.globalAlpha = alpha;
   chips(pen, box, node.glyphs.filter((glyph) => !glyph.ghost), eviction, rows);
   pen.context.restore();
-  if (isOut(scene) && scene) footer(pen, box, eviction.why.get(node.name) || scene.reason, scene.dim, eviction.why.has(node.name) ? scene.reason : "");
+  if (isOut(scene) && scene) {
+    const { reason, more } = whyNot(eviction, node.name, scene.reason, pen.lang);
+    footer(pen, box, reason, scene.dim, more);
+  }
   else if (scene?.role) {
     if (ghost) waiting(pen, box, cycle.pod);
     preemptionLines(pen, box, scene, freed(node, eviction, pen));
   }
+}
+
+/**
+ * Why a node cannot be freed: upstream's reason, and below it why it was refused in the first place. Where both are the same words
+ * they stand once, with what makes them two reasons.
+ * @param {Pick<Eviction, "why">} eviction
+ * @param {string} name
+ * @param {string} refused the filter's reason
+ * @param {Pen["lang"]} lang
+ */
+export function whyNot({ why }, name, refused, lang) {
+  const reason = why.get(name) || refused;
+  return { reason, more: !why.has(name) ? "" : reason === refused ? text(lang, "evict.stillNot") : refused };
 }
 
 /**

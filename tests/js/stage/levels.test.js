@@ -90,6 +90,12 @@ test("three zones of four stand side by side and whole in the node area of a lap
   }
 });
 
+test("zones side by side leave no bare strip beside them on a laptop", () => {
+  const { tiles } = layoutNodes({ zones: zonesOf([4, 4, 4]), width: 740, height: 592, zoom: 1 });
+  const end = Math.max(...tiles.map((tile) => tile.x + tile.w));
+  assert.ok(end > 740 - 12 && end <= 740, `they end at ${end} of 740`);
+});
+
 test("three cards are all seen beside a lesson on a small laptop, short but whole; where they scroll anyway they are whole", () => {
   const beside = layoutNodes({ zones: zonesOf([3]), width: 314, height: 538, zoom: 1 });
   assert.equal(beside.level, 1);

@@ -1,0 +1,53 @@
+// What stands on a tile is read: also once its attempt is over, and never twice in the same words.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { before, test } from "node:test";
+
+import { loadTexts } from "../../../static/js/lib/text.js";
+import { OVER_DIM } from "../../../static/js/stage/cycle.js";
+import { OVER_ALPHA, wordsAlpha } from "../../../static/js/stage/tile-parts.js";
+import { whyNot } from "../../../static/js/stage/victims.js";
+
+before(() => loadTexts("en", "stage"));
+
+const SHEET = readFileSync(new URL("../../../static/css/tokens.css", import.meta.url), "utf8");
+const THEMES = SHEET.split(/(?=:root)/).filter((part) => part.includes("--stage:"));
+/** @param {string} theme @param {string} token @returns {number[]} */
+function colour(theme, token) {
+  const hex = new RegExp(`--${token}: #([0-9a-f]+);`).exec(theme)?.[1] ?? "";
+  const six = hex.length === 3 ? [...hex].map((one) => one + one).join("") : hex;
+  return [0, 2, 4].map((at) => parseInt(six.slice(at, at + 2), 16));
+}
+/** Relative luminance as WCAG defines it. @param {readonly number[]} rgb */
+function luminance(rgb) {
+  const [r = 0, g = 0, b = 0] = rgb.map((value) => value / 255).map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+/** @param {string} theme @param {string} ink @param {string} ground @param {number} alpha */
+function contrast(theme, ink, ground, alpha) {
+  const below = colour(theme, ground);
+  const seen = colour(theme, ink).map((value, index) => value * alpha + (below[index] ?? 0) * (1 - alpha));
+  const [a, b] = [luminance(seen), luminance(below)].sort((one, other) => other - one);
+  return ((a ?? 0) + 0.05) / ((b ?? 0) + 0.05);
+}
+
+test("words of an attempt that is over have the contrast that reading wants, in every theme", () => {
+  assert.ok(THEMES.length >= 2, "light and dark");
+  for (const theme of THEMES) {
+    for (const ink of ["t1", "t2"]) assert.ok(contrast(theme, ink, "stage", wordsAlpha(OVER_DIM)) >= 4.5, `${ink} of a reason`);
+    for (const ink of ["t1", "t2", "ambt"]) assert.ok(contrast(theme, ink, "surf", OVER_ALPHA) >= 4.5, `${ink} of a score`);
+  }
+});
+
+test("a footer's words come with its ground and are whole when it is", () => {
+  assert.equal(wordsAlpha(0), 0);
+  assert.equal(wordsAlpha(1), 1);
+});
+
+test("why a node cannot be freed is not said twice in the same words", () => {
+  const why = new Map([["n1", "No preemption victims found for incoming pod"], ["n2", "Insufficient cpu"]]);
+  const of = (/** @type {string} */ name) => whyNot({ why }, name, "Insufficient cpu", "en");
+  assert.deepEqual(of("n1"), { reason: "No preemption victims found for incoming pod", more: "Insufficient cpu" });
+  assert.deepEqual(of("n2"), { reason: "Insufficient cpu", more: "even without every lesser pod" });
+  assert.deepEqual(of("n3"), { reason: "Insufficient cpu", more: "" });
+});
