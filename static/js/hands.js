@@ -47,12 +47,13 @@ export function listenToHands(page) {
 }
 
 /**
- * One step back: from who presents, out of the past, out of a what-if, out of an attempt that was chosen, out of the selection.
+ * One step back: from who presents, out of the past, back beside the stage, out of a what-if, out of an attempt that was chosen, out of the selection.
  * @param {Hands} page
  */
 function escape({ ui, held, dispatch, leave }) {
   if (leave()) return;
   if (held()) dispatch({ type: "release" });
+  else if (ui().enlarged) dispatch({ type: "enlarge", on: false });
   else if (ui().trial) dispatch({ type: "showTrial", trial: null });
   else if (ui().decisions.pinned) dispatch({ type: "selectTrace", id: "" });
   else dispatch({ type: "deselect" });

@@ -45,7 +45,7 @@ let view = emptyView();
 /** @type {Ui} */
 let ui = {
   lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]),
-  selected: null, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
+  selected: null, enlarged: false, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(), looksAsked: null,
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "", gone: false },
@@ -122,7 +122,7 @@ async function loadDesktop() {
   const [{ mountDesktop }, { mountStage }, { Deeds }, { deskAsks }, { mountPresenting }] = await Promise.all([
     import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), import("./act/desk.js"),
     import("./presenting/presenting.js"), loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), loadTexts(ui.lang, "presenting"),
-    addStyles("palette", "command", "dock", "stage", "lanes", "wall", "scheduler", "model", "presenting"),
+    addStyles("palette", "command", "dock", "stage", "lanes", "wall", "scheduler", "model", "presenting", "enlarged"),
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next, redo: remembered.again }));
   const asks = desk ??= deskAsks(api, setUi);
@@ -352,6 +352,9 @@ function renderFrame(showing) {
   else desktop?.render(showing, ui);
   inspector.render(showing, ui);
   document.body.classList.toggle("has-selection", ui.selected !== null);
+  document.body.classList.toggle("enlarged", ui.enlarged);
+  // The stage makes way: what the page is about is the inspector then.
+  setAttribute(region("inspector"), "role", ui.enlarged ? "main" : "complementary");
 }
 
 listenToHands({

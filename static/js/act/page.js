@@ -10,7 +10,7 @@ import { speak } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "showTrial" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight"
+ * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "showTrial" | "colourBy" | "tab" | "enlarge" | "lang" | "theme" | "dockHeight"
  *   | "shareLooks" | "switchLooks" | "pointAt">}
  */
 export function pageIntents(world) {
@@ -23,12 +23,13 @@ export function pageIntents(world) {
       if (tab) inspector.openTab(tab);
       if (focus) inspector.focus();
     },
-    deselect: () => setUi({ selected: null }),
+    deselect: () => setUi({ selected: null, enlarged: false }),
     selectTrace: ({ id }) => decisions.select(id),
     showTrial: ({ trial }) => setUi({ trial }),
     colourBy: ({ by }) => setUi({ colourBy: by }),
     // The panel has turned its own page; the next frame draws it.
     tab: () => setUi({}),
+    enlarge: ({ on }) => setUi({ enlarged: on }),
     lang: ({ lang }) => attempt(async () => {
       await learn(lang);
       rememberLanguage(lang);

@@ -75,6 +75,8 @@ class Panel {
     this.keys.root.hidden = this.shows !== "keys";
     keepFocus(this.bar, () => this.bar.replaceChildren(...this.controls(all)));
     const refused = all.filter(({ code }) => code >= 400).length;
+    // What is not there yet is said once, where it will be.
+    this.note.hidden = !this.problem && !this.requests.problem && all.length === 0;
     setText(this.note, this.problem || this.requests.problem || (all.length === 0 ? text(lang, this.requests.value ? "control.noRequests" : "control.loading")
       : text(lang, view.me?.role === "teacher" ? "control.requests" : "control.ownRequests", { n: number(lang, all.length), refused: number(lang, refused) })));
     syncList(this.list, listed, ({ id }) => `${id} ${lang}`, (request) => this.row(request), (row, { id }) =>
@@ -82,11 +84,11 @@ class Panel {
     rove(this.list, this.list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null);
     // What became of the object grows with the log.
     const after = chosen ? afterwards(chosen, view.rows, AFTER_MAX).map(({ revision }) => revision) : [];
-    const sign = [lang, chosen?.id, all.length, all[0]?.id, view.people.length, ...after].join("|");
+    const sign = [lang, chosen?.id, all.length, this.requests.value === null, all[0]?.id, view.people.length, ...after].join("|");
     if (sign === this.drawn) return;
     this.drawn = sign;
     setAttribute(this.detail, "aria-label", text(lang, "control.way"));
-    const parts = chosen ? wayPanel(chosen, all, view, lang, this.dispatch) : [element("p", { class: "hint" }, text(lang, "control.noRequests"))];
+    const parts = chosen ? wayPanel(chosen, all, view, lang, this.dispatch) : [element("p", { class: "hint ct-none" }, text(lang, this.requests.value ? "control.noRequests" : "control.loading"))];
     keepFocus(this.detail, () => this.detail.replaceChildren(...parts.filter((part) => part !== null)));
   }
 

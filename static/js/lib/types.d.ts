@@ -709,6 +709,8 @@ export interface Ui {
   lang: Lang;
   theme: Theme;
   selected: Selection | null;
+  /** What is selected takes the page. */
+  enlarged: boolean;
   colourBy: "owner" | "priority" | "namespace" | "person";
   /** Simulated milliseconds now, reckoned from the clock's anchor for this frame. */
   nowMs: number;
@@ -949,6 +951,8 @@ export type Intent =
   | { type: "showTrial"; trial: Trial | null }
   | { type: "colourBy"; by: Ui["colourBy"] }
   | { type: "tab"; tab: string }
+  /** What is selected takes the page, or stands beside the stage again. */
+  | { type: "enlarge"; on: boolean }
   | { type: "create"; item: string; values?: Record<string, string> }
   | { type: "openForm"; item: string }
   /** `text`: what a file that was dropped says. */

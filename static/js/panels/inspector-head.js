@@ -40,6 +40,11 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
     class: "ghost", type: "button", "aria-label": t("copy_address"), title: t("copy_address"), "data-testid": "inspector-copy",
   }, icon("copy"));
   copy.addEventListener("click", () => dispatch({ type: "copyAddress" }));
+  const size = t(ui.enlarged ? "enlarged_back" : "enlarge");
+  const enlarge = element("button", {
+    class: "ghost inspector-enlarge", type: "button", "aria-label": size, title: size, "aria-pressed": String(ui.enlarged),
+    "data-testid": "inspector-enlarge", onclick: () => dispatch({ type: "enlarge", on: !ui.enlarged }),
+  }, icon("expand"));
   const teacher = view.me?.role === "teacher" && !view.me.past;
   const points = (teacher || view.me?.role === "student") && !view.me?.past;
   const point = points && element("button", {
@@ -61,7 +66,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
         object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
       element("h2", { "data-testid": "inspector-name" }, name),
       element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
-      point, copy, remove, close,
+      point, copy, enlarge, remove, close,
     ]),
     element("p", { class: "inspector-line" }, line),
     ask || null,

@@ -25,6 +25,8 @@ export const EN = {
   copy_link: "Copy the link",
   copied: "Copied",
   address_is: "This moment’s address: {address}",
+  enlarge: "Enlarge over the page",
+  enlarged_back: "Back beside the stage",
   copy_address: "Copy this moment’s address",
   reason_past: "This is the past, and stays as it was: go back to now, or fork here.",
   done_bookmark: "Bookmark “{name}” set",

@@ -25,6 +25,8 @@ export const ZH_HANS = {
   copy_link: "复制链接",
   copied: "已复制",
   address_is: "此刻的地址：{address}",
+  enlarge: "放大到整页",
+  enlarged_back: "回到舞台旁",
   copy_address: "复制此刻的地址",
   reason_past: "这是过去，不会再变：请回到现在，或从此处分叉。",
   done_bookmark: "已设书签“{name}”",

@@ -25,7 +25,7 @@ export const EN = {
   zoom_10s: "10 s",
   zoom_tick: "Tick",
   zoom: "Zoom",
-  tl_legend: "● added  ◆ changed  ✕ deleted  ▲ scheduler  (17) so many",
+  tl_legend: "● added · ◆ changed · ✕ deleted · ▲ cycle · (17) as many at once",
   bookmark_name: "Name this moment",
   bookmark: "Bookmark",
   bookmark_title: "{name}, revision {revision}; Delete removes it",

@@ -25,7 +25,7 @@ export const ZH_HANS = {
   zoom_10s: "10 秒",
   zoom_tick: "一刻",
   zoom: "缩放",
-  tl_legend: "● 新增  ◆ 更改  ✕ 删除  ▲ 调度器  (17) 条数",
+  tl_legend: "● 新增 · ◆ 更改 · ✕ 删除 · ▲ 调度周期 · (17) 同时这么多",
   bookmark_name: "为此刻命名",
   bookmark: "书签",
   bookmark_title: "{name}，修订版本 {revision}；按 Delete 删除",

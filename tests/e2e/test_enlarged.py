@@ -1,0 +1,100 @@
+"""What is looked at has the room: the inspector over the page, What if beside the nodes, words that stand whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.tools import axe
+
+#: What a machine without Noto, Segoe or Roboto draws with: the widest letters among the usual ones.
+WIDE_LETTERS = ":root, body, button, input, select { font-family: 'DejaVu Sans', Verdana, sans-serif !important }"
+
+CUT = """selector => [...document.querySelectorAll(selector)].filter(one => one.clientWidth && (
+    one.scrollWidth > one.clientWidth || one.getBoundingClientRect().right > innerWidth)).map(one => one.textContent)"""
+LOW = """selector => [...document.querySelectorAll(selector)]
+    .filter(one => one.scrollHeight > one.clientHeight).map(one => one.textContent)"""
+
+
+def selected(classroom: Classroom, page: Page, tab: str) -> None:
+    placed = wait_state(page, lambda now: any(pod["nodeName"] for pod in now["pods"]), "a pod is placed")
+    pod = next(pod for pod in placed["pods"] if pod["nodeName"])
+    address = f"?pod={pod['namespace']}/{pod['name']}&tab={tab}"
+    page.goto(f"{classroom.server.url}/s/{classroom.code}{address}")
+    wait_state(page, lambda now: now["connection"] == "live" and now["revision"] > 0, "the session is live")
+
+
+def test_a_decision_is_enlarged_over_the_page_and_goes_back_beside_the_stage(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("zones")
+    page = classroom.teacher()
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    selected(classroom, page, "decision")
+    page.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
+    points = page.locator(".dc-points")
+    expect(points).to_be_hidden()
+    button = page.get_by_test_id("inspector-enlarge")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(points).to_be_visible()
+    expect(page.locator("#stage")).to_be_hidden()
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    heat = page.locator(".dc-heat").bounding_box()
+    scores = page.locator(".dc-scores").bounding_box()
+    assert heat is not None
+    assert scores is not None
+    assert heat["x"] + heat["width"] <= scores["x"], "scores stand beside the verdicts"
+    drawn(page)
+    assert axe.problems(page) == []
+    picture(page, "decision-enlarged")
+    page.keyboard.press("Escape")
+    expect(page.locator("#stage")).to_be_visible()
+    expect(points).to_be_hidden()
+    expect(page.get_by_test_id("inspector-name")).to_be_visible()
+
+
+def test_what_if_has_the_palettes_room_on_a_laptop_and_all_nodes_are_seen(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("zones")
+    page = classroom.teacher(viewport={"width": 1366, "height": 768})
+    selected(classroom, page, "whatif")
+    page.locator(".wi").wait_for()
+    inspector = page.locator("#inspector").bounding_box()
+    assert inspector is not None
+    assert inspector["width"] == 560
+    expect(page.locator("#palette")).to_be_hidden()
+    drawn(page)
+    zones = page.evaluate("() => document.querySelector('.st-nodes').clientWidth")
+    assert zones >= 3 * 136 + 2 * 6, "three zones side by side"
+    page.get_by_test_id("inspector-tab-summary").click()
+    expect(page.locator("#palette")).to_be_visible()
+    assert not classroom.problems
+
+
+def test_words_stand_whole_on_a_laptop_with_wide_letters_and_beside_an_inspector(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("zones")
+    page = classroom.teacher()
+    wait_state(page, lambda now: len(now["nodes"]) == 12, "twelve nodes")
+    drawn(page)
+    assert page.evaluate(CUT, "#dock .tabs, .dock-filter") == [], "twelve tabs and the events' filter"
+    assert page.evaluate(LOW, ".palette-item .label, .dock-filter span") == [], "p and g are not cut below the line"
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.add_style_tag(content=WIDE_LETTERS)
+    for lang in ("English", "简体中文"):
+        page.get_by_role("button", name=lang).click()
+        drawn(page)
+        # Long as a lesson's title, late as a session of hours: the title gives way, no control does.
+        page.evaluate(
+            """() => { document.querySelector('.title h1').textContent = 'Preemption, step by step, with budgets';
+            document.querySelector('.clock .reading:last-child b').textContent = '1,234,567'; }"""
+        )
+        bar = ".top-bar, .steps, .steps button, .speed, .reading, .code-button, .role-chip, .theme-button"
+        assert page.evaluate(CUT, bar) == [], lang
+    assert not classroom.problems
