@@ -32,3 +32,22 @@ export function paced(everyMs, run) {
     run(...values);
   };
 }
+
+/** Real milliseconds between moves of what counts on by itself: the clock and the countdowns. Nobody reads faster. */
+export const TICK_MS = 80;
+
+/**
+ * Whether it is time again, for what is asked in every frame. All that wait for the same gap are let through in the same
+ * frame, so that the page is laid out once for them.
+ * @param {number} gapMs
+ * @returns {(timeMs: number) => boolean} true once in each gap, at the first time it is asked
+ */
+export function atMostEvery(gapMs) {
+  let last = -1;
+  return (timeMs) => {
+    const gap = Math.floor(timeMs / gapMs);
+    if (gap === last) return false;
+    last = gap;
+    return true;
+  };
+}

@@ -8,6 +8,7 @@
 /** @import { Now } from "./story.js" */
 /** @import { Told, Turn } from "./told.js" */
 import { readColours } from "../dom/colours.js";
+import { atMostEvery, TICK_MS } from "../lib/paced.js";
 import { sumsOf } from "./difference.js";
 import { makeField } from "./field.js";
 import { makeFlights } from "./flights.js";
@@ -19,9 +20,6 @@ import { mountPointer } from "./pointer.js";
 import { makeStory } from "./story.js";
 import { trialOf } from "./trial.js";
 import { makeViewport } from "./viewport.js";
-
-/** Real milliseconds between moves of the countdowns in DOM. */
-const TICK_MS = 80;
 
 /**
  * @param {HTMLElement} element filled by the stage; its size decides the layout
@@ -141,19 +139,6 @@ function makePalette(element) {
       known = theme;
       colours = readColours(element);
     },
-  };
-}
-
-/**
- * @param {number} gapMs
- * @returns {(timeMs: number) => boolean} whether more than the gap has passed since it last said so
- */
-function atMostEvery(gapMs) {
-  let last = 0;
-  return (timeMs) => {
-    if (timeMs - last <= gapMs) return false;
-    last = timeMs;
-    return true;
   };
 }
 
