@@ -1,6 +1,9 @@
-/** The few words the page is written in. Text enters by textContent only. */
+/** The few words the page is written in. Text enters as text only. */
 
 const SVG = "http://www.w3.org/2000/svg";
+
+/** `nodeType` of a text. */
+const TEXT_NODE = 3;
 
 /** @typedef {Node | string | null | undefined | false} Child */
 
@@ -61,12 +64,16 @@ export function devicePixels() {
 }
 
 /**
- * Write text only where it differs: an untouched text node keeps selection and spares the screen reader.
+ * Write text only where it differs: an untouched text node keeps selection and spares the screen reader. One that is
+ * alone is written into: another node in its place would have much of what stands around it styled anew.
  * @param {Element} target
  * @param {string} value
  */
 export function setText(target, value) {
-  if (target.textContent !== value) target.textContent = value;
+  if (target.textContent === value) return;
+  const only = target.firstChild;
+  if (value && only?.nodeType === TEXT_NODE && only === target.lastChild) only.nodeValue = value;
+  else target.textContent = value;
 }
 
 /**
