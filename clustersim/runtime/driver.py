@@ -271,7 +271,7 @@ class Driver:
         logger.error("%s failed and is started again", component, exc_info=error, extra={"session": self.session_id})
 
     def _late_ms(self) -> int:
-        """Return what a new session's time stood still until it had its first owner, as far as that is caught up with."""
+        """Return how long a new session's time stood until its first owner, as far as that is caught up with."""
         late_ms = realtime.unix_ms() - self.store.epoch_ms - self._anchor_sim_ms
         return late_ms if 0 < late_ms <= OWED_MS_MAX else 0
 
