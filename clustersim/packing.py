@@ -50,7 +50,7 @@ MOMENTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Packs of modules that are imported later, at one moment; each holds what they need beyond the packs before it."""
 
-STYLES: Final = ("tokens", "base", "session", "topbar", "clock", "inspector", "dialogs", "phone")
+STYLES: Final = ("tokens", "base", "session", "clock", "topbar", "inspector", "dialogs", "phone")
 """The style sheets that the page is first painted with, in the order in which they count; the others follow by name."""
 
 _IMPORT: Final = re.compile(r'^import\s+(\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+"(\.{1,2}/[^"]+)";[^\S\n]*\n', re.MULTILINE)
