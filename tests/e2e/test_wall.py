@@ -13,6 +13,7 @@ from tests.e2e.test_accessible import dress
 from tests.e2e.test_preemption import FILLERS, pod
 from tests.e2e.test_screens import sideways
 from tests.tools.letters import cut_words, listen_to_paint, painted_smaller_than, smaller_than
+from tests.tools.server import wait_for
 
 LEAST = 22
 """Pixels of the smallest letters, as the last row reads them."""
@@ -95,9 +96,11 @@ def test_the_stage(open_classroom: Callable[[str], Classroom], template: str, la
         hold_at(classroom, wall, point)
         wall.judge(f"stage-{template}-{point}")
         if template != "nodes-100":
-            # Every node is seen at once; the stage is laid out anew in the frame after the window has another size.
-            wall.page.wait_for_function(
-                "(() => { const f = document.querySelector('.st-field'); return f.scrollHeight <= f.clientHeight })()"
+            # The stage is laid out anew in the frame after the window has another size.
+            field = wall.page.get_by_test_id("stage").locator(".st-field")
+            wait_for(
+                lambda field=field: field.evaluate("f => f.scrollHeight <= f.clientHeight"),
+                what="every node is seen at once",
             )
     classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("huge", "900"))
     classroom.session("PATCH", "/clock", {"paused": False, "pace": 0})
