@@ -151,6 +151,9 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     lesson.do("next")
     over = lesson.do("next")
     assert (over["step"], over["next"], over["minutesLeft"]) == (None, None, 0)
+    assert not any("so" in one for one in last["steps"]), "what there is to write down is told together in the end"
+    told = [words(one["so"]) for one in lesson.see("ann")["steps"]]
+    assert (told[0], len(told)) == ("A pod goes where it fits.", 3)
     lesson.do("next", expect=409)
 
 
