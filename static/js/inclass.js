@@ -96,8 +96,8 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const rule = (onWall || (teaching && !current.phone)) && poll?.state === "revealed" ? (poll.rule ?? "") : "";
       if (rule !== ruled && poll) {
         ruled = rule;
-        dispatch({ type: "showWorld", poll: poll.id, decision: poll.answer?.explain?.decision ?? "", rule, votes: poll.models ?? {} });
-      } else if (!poll && ruled) dispatch({ type: "showWorld", poll: (ruled = ""), decision: "", rule: "", votes: {} });
+        dispatch({ type: "showWorld", poll: poll.id, decision: poll.answer?.explain?.decision ?? "", rule, votes: poll.models ?? {}, before: poll.firstModels ?? {} });
+      } else if (!poll && ruled) dispatch({ type: "showWorld", poll: (ruled = ""), decision: "", rule: "", votes: {}, before: {} });
       if (!current.phone) guide.follow(lesson, page.free() && !onWall);
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
       parts.board(board ? input : null);

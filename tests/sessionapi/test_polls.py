@@ -336,8 +336,11 @@ def test_the_result_sheet_has_a_row_a_person_and_question(plain: Class) -> None:
     poll = room.asked(question={"en": "Which node?", "zh": "哪个节点？"}, because=["least-used"])
     room.vote("ann", poll, "n1", "least-used")
     room.vote("bob", poll, "none")
+    first = room.see("teacher", poll)
+    assert "firstModels" not in first, "there is but one vote yet"
     room.do(poll, "reopen")
     room.vote("bob", poll, "n2")
+    assert room.see("teacher", poll)["firstModels"] == first["models"] != {}
     mine = room.call("ann", "GET", "/results")
     assert [(one["first"], one["right"]) for one in mine] == [("n1", None)]
     room.do(poll, "reveal")

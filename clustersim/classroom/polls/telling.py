@@ -62,8 +62,10 @@ def whole(stored: Stored, row: Poll | None, principal: Principal) -> Document:
         "votes": votes.voters(row, cast),
         "hands": row.hands,
         "becauseCounts": votes.reasons(cast),
-        "models": _models(row, cast, spec.get("options") or []),
+        "models": _models(row, cast, row.round),
     }
+    if row.round > 1:
+        told["firstModels"] = _models(row, cast, 1)
     if teaches and not revealed:
         told["advice"] = votes.advice(row, cast, told["present"])
         told["expected"] = row.secret.get("forecast")
@@ -84,12 +86,12 @@ def _right_counts(cast: Sequence[Cast], right: Sequence[Sequence[str]]) -> dict[
     return found
 
 
-def _models(row: Poll, cast: Sequence[Cast], options: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return rule → votes of the newest round for the option that the rule would have given."""
+def _models(row: Poll, cast: Sequence[Cast], number: int) -> dict[str, int]:
+    """Return rule → votes of a round for the option that the rule would have given."""
     by_option = row.secret.get("models") or {}
     found: dict[str, int] = {}
     for one in cast:
-        if one.round != row.round:
+        if one.round != number:
             continue
         for model in {by_option[name] for name in one.choice if name in by_option}:
             found[model] = found.get(model, 0) + 1

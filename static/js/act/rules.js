@@ -37,13 +37,13 @@ export function ruleIntents(world) {
   /**
    * What the class was asked about a pod and has been told: the decision, and votes by the rule that they follow.
    * @param {string} pod
-   * @returns {Promise<{decision: string, votes: Record<string, number>}>} without a decision: nobody was asked
+   * @returns {Promise<{decision: string, votes: Record<string, number>, before: Record<string, number>}>} `before`: in a first vote; without a decision: nobody was asked
    */
   async function askedOf(pod) {
     const polls = await request("GET", `${session}/polls`);
     const asked = polls.filter((/** @type {any} */ poll) => poll.pod === pod && poll.state === "revealed").at(-1);
     const poll = asked ? await request("GET", `${session}/polls/${encodeURIComponent(asked.id)}`) : null;
-    return { decision: poll?.answer?.explain?.decision ?? "", votes: poll?.models ?? {} };
+    return { decision: poll?.answer?.explain?.decision ?? "", votes: poll?.models ?? {}, before: poll?.firstModels ?? {} };
   }
 
   return {
@@ -53,14 +53,14 @@ export function ruleIntents(world) {
       const asked = await askedOf(pod);
       // What the class voted on, unless another attempt was chosen.
       const decision = decisions.pinned ? chosen : asked.decision || chosen;
-      const votes = decision === asked.decision ? asked.votes : {};
+      const { votes, before } = decision === asked.decision ? asked : { votes: {}, before: {} };
       const [{ openRules }, answers, rules] = await Promise.all([
         import("../rules/scene.js"),
         request("GET", `${session}/decisions/${encodeURIComponent(decision)}/rules`), request("GET", `${session}/rules`),
         loadTexts(lang, "rules"), world.styles("rules"),
       ]);
       openRules({
-        speak: speakAs, finding, answers, rules, votes,
+        speak: speakAs, finding, answers, rules, votes, before,
         play: role() !== "teacher" ? null : (rule) => attempt(async () => {
           const { code, url } = await request("POST", `${session}/rules/${encodeURIComponent(rule)}/world`, { decision });
           say(t("rules.opened", { code }), "done", { label: t("rules.open_copy"), run: () => void window.open(new URL(url).href, "_blank", "noopener") });
@@ -120,7 +120,7 @@ export function ruleIntents(world) {
 function worldShower(world) {
   const { attempt } = speak(world);
   const { session } = world.actions.api;
-  return ({ poll, decision, rule, votes }) => attempt(async () => {
+  return ({ poll, decision, rule, votes, before }) => attempt(async () => {
     const wish = `${decision} ${rule}`;
     shown.wished = wish;
     if (!rule) {
@@ -139,7 +139,7 @@ function worldShower(world) {
     shown.scene?.close();
     const { lang: turn } = pageIntents(world);
     shown.scene = openRules({
-      speak: (to) => void turn({ type: "lang", lang: to }), finding: null, answers, rules, votes, first: rule, play: null,
+      speak: (to) => void turn({ type: "lang", lang: to }), finding: null, answers, rules, votes, before, first: rule, play: null,
       // Whoever leads closes it for everybody.
       closed: world.view().me?.role !== "teacher" ? null : () => void attempt(() => request("POST", `${session}/polls/${encodeURIComponent(poll)}/rule`, { do: "close" })),
     });

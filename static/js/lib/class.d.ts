@@ -94,6 +94,8 @@ export interface Poll {
   answer: PollAnswer | null;
   changed?: { toRight: number; fromRight: number; other: number };
   models?: Record<string, number>;
+  /** In a second round: the same of the first. */
+  firstModels?: Record<string, number>;
   becauseCounts?: Record<string, Record<string, number>>;
   /** After the reveal: the rule whose world walls show, and all that differ from the engine, most believed first. */
   rule?: string;

@@ -970,7 +970,7 @@ export type Intent =
   /** What wrong rules make of a decision, beside what the engine does. */
   | { type: "openRules"; decision: string; pod: string }
   /** What a class is shown under a rule; "": no longer. */
-  | { type: "showWorld"; poll: string; decision: string; rule: string; votes: Record<string, number> }
+  | { type: "showWorld"; poll: string; decision: string; rule: string; votes: Record<string, number>; before: Record<string, number> }
   /** A round in which people place pods. */
   | { type: "openByHand" }
   /** Tasks to take home; `id`: the one that the address names, "" the newest. */

@@ -149,17 +149,19 @@ function diesOf(dying, told, lang) {
 }
 
 /**
- * Shares of the votes by the rule that they follow; the engine's first, rules that nobody believed left out.
+ * Shares of the votes by the rule that they follow: the engine's, then by the first vote; rules that nobody believed left out.
  * @param {readonly Rule[]} rules
  * @param {Readonly<Record<string, number>>} votes rule → votes
+ * @param {Readonly<Record<string, number>>} before the same of a first vote; empty: there was but one
  * @param {Lang} lang
  */
-export function believedOf(rules, votes, lang) {
-  const all = Object.values(votes).reduce((sum, one) => sum + one, 0);
-  const rows = rules.filter(({ id }) => votes[id]).map(({ id, title }) => ({
-    id, title: said(lang, title), votes: votes[id] ?? 0, share: (votes[id] ?? 0) / all, right: id === ENGINE,
+export function believedOf(rules, votes, before, lang) {
+  const sum = (/** @type {Readonly<Record<string, number>>} */ cast) => Math.max(1, Object.values(cast).reduce((all, one) => all + one, 0));
+  const [now, then] = [sum(votes), sum(before)];
+  const rows = rules.filter(({ id }) => votes[id] || before[id]).map(({ id, title }) => ({
+    id, title: said(lang, title), votes: votes[id] ?? 0, share: (votes[id] ?? 0) / now, before: (before[id] ?? 0) / then, right: id === ENGINE,
   }));
-  return rows.sort((a, b) => Number(b.right) - Number(a.right) || b.votes - a.votes);
+  return rows.sort((a, b) => Number(b.right) - Number(a.right) || b.before - a.before || b.votes - a.votes);
 }
 
 /**

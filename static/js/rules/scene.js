@@ -20,6 +20,7 @@ import { worldCard } from "./worlds.js";
  * @property {Answers} answers
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, number>>} votes rule → votes; empty: nobody was asked
+ * @property {Readonly<Record<string, number>>} before the same of a first vote; empty: there was but one
  * @property {((rule: string) => Promise<void>) | null} play opens the rule's world as a copy; null: who looks may not
  * @property {string} [first] the rule that a class is shown: it is stepped from elsewhere
  * @property {(() => void) | null} [closed] what happens when somebody closes it; null: nobody can
@@ -45,9 +46,12 @@ export function openRules(given) {
   });
   if (first) {
     dialog.dataset["followed"] = "";
+    // Where not all has room the worlds stand first.
+    dialog.toggleAttribute("data-tight", dialog.scrollHeight > dialog.clientHeight + 1);
     if (closed === null) {
       // Nothing in it can be pressed: it is scrolled by keyboard itself.
       dialog.tabIndex = 0;
+      dialog.focus();
       dialog.addEventListener("cancel", (event) => event.preventDefault());
     }
   }
@@ -132,16 +136,25 @@ function scoresCard({ lang, answers, t }) {
 }
 
 /** @param {Scene} scene */
-function votesCard({ lang, rules, votes, t }) {
-  const rows = believedOf(rules, votes, lang);
+function votesCard({ lang, rules, votes, before, t }) {
+  const rows = believedOf(rules, votes, before, lang);
   if (!rows.length) return null;
+  const twice = Object.keys(before).length > 0;
+  const legend = twice ? element("span", { class: "rw-legend" }, [element("i", { class: "before" }), t("rules.vote_1"), element("i"), t("rules.vote_2")]) : null;
   return element("section", { class: "rw-card", "data-testid": "rules-votes" }, [
-    element("h3", {}, t("rules.believed")),
+    element("div", { class: "rw-head" }, [element("h3", {}, t("rules.believed")), legend]),
     element("ul", { class: "rw-votes" }, rows.map((row) => {
-      const bar = element("span", { class: row.right ? "bar right" : "bar", "aria-hidden": "true" });
-      bar.style.width = `${100 * row.share}%`;
-      return element("li", { "data-rule": row.id }, [
-        element("span", {}, row.title), element("span", { class: "track" }, bar), element("b", {}, `${Math.round(100 * row.share)} %`),
+      const bar = (/** @type {number} */ share, /** @type {string} */ kind) => {
+        const made = element("span", { class: `bar ${kind}` });
+        made.style.width = `${100 * share}%`;
+        return made;
+      };
+      const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
+      return element("li", { "data-rule": row.id, class: twice ? "twice" : "" }, [
+        element("span", {}, row.title),
+        element("span", { class: "track", "aria-hidden": "true" }, [twice ? bar(row.before, "before") : null, bar(row.share, row.right ? "right" : "")]),
+        twice ? element("span", { class: "rw-before" }, [element("span", { class: "sr-only" }, t("rules.vote_1")), percent(row.before)]) : null,
+        element("b", {}, [twice ? element("span", { class: "sr-only" }, t("rules.vote_2")) : null, percent(row.share)]),
         element("span", { class: "hint" }, number(lang, row.votes)),
       ]);
     })),

@@ -81,9 +81,12 @@ test("a rule that ties says so, and one that finds no node says why", () => {
 });
 
 test("what the votes believed: the engine's rule first, then by votes, nobody's left out", () => {
-  const rows = believedOf(RULES, { "fewest-victims": 1, engine: 1, "pdb-forbids": 2 }, "en");
+  const rows = believedOf(RULES, { "fewest-victims": 1, engine: 1, "pdb-forbids": 2 }, {}, "en");
   assert.deepEqual(rows.map(({ id, share, right }) => [id, share, right]), [["engine", 0.25, true], ["pdb-forbids", 0.5, false], ["fewest-victims", 0.25, false]]);
-  assert.deepEqual(believedOf(RULES, {}, "en"), []);
+  assert.deepEqual(believedOf(RULES, {}, {}, "en"), []);
+  // After two votes the first one orders them, and a rule that was given up is still told of.
+  const twice = believedOf(RULES, { engine: 3, "pdb-forbids": 1 }, { "fewest-victims": 3, "pdb-forbids": 1 }, "en");
+  assert.deepEqual(twice.map(({ id, before, share }) => [id, before, share]), [["engine", 0, 0.75], ["fewest-victims", 0.75, 0], ["pdb-forbids", 0.25, 0.25]]);
 });
 
 test("the headline is the engine's", () => {

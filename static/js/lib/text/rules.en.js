@@ -14,6 +14,8 @@ export const EN = {
   "rules.chose": "It chose {node}",
   "rules.chose_dying": "It chose {node}: {count} {count|pod dies|pods die}, none above {highest}",
   "rules.chose_none": "{pod} stays pending",
+  "rules.vote_1": "vote 1",
+  "rules.vote_2": "vote 2",
   "rules.believed": "What the votes believed",
   "rules.decided_at": "In 1 to 4 the smaller wins. {n} of 5 were asked.",
   "rules.criterion.pdbViolations": "PDB violations",
