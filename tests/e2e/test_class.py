@@ -320,3 +320,43 @@ def test_somebody_learns_alone_by_keys_and_hears_what_happens(open_classroom: Ca
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("lesson-title")).to_be_visible()
     judge.rule()
+
+
+def test_a_round_by_hand_is_played_on_a_phone_a_queue_a_seat_and_ends_beside_the_engine(
+    open_classroom: Callable[..., Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    judge = Judge()
+    mei = classroom.student("Mei K.", **PHONE)
+    classroom.session("POST", "/byhand", {"queues": "seats", "pods": 2, "seed": 3})
+    mei.get_by_role("tab", name="Create").click()
+    mei.get_by_test_id("phone-by-hand").click()
+    pods = mei.get_by_test_id("byhand-pod")
+    expect(pods).to_have_count(2)
+    judge.look(mei, "a round by hand on a phone")
+    header = mei.locator("dialog.bh > header h2")
+    assert (header.bounding_box() or {})["height"] < 40, "the title has a line of its own"
+    pods.first.click()
+    mei.get_by_test_id("byhand-node").first.click()
+    expect(pods).to_have_count(1)
+    # Somebody else places the other one: it is seen here as well, in whichever language.
+    speak_in(mei, "zh-Hans")
+    (left,) = [one["key"] for one in classroom.session("GET", "/byhand")["pods"] if not one["node"]]
+    classroom.session("POST", "/byhand/place", {"pod": left, "node": "n2"})
+    expect(pods).to_have_count(0)
+    expect(mei.locator(".bh-left")).to_contain_text("所有 Pod 都有了节点")
+    mei.get_by_test_id("byhand-compare").click()
+    expect(mei.get_by_test_id("byhand-verdict")).to_contain_text("共 2 个 Pod：你放置了 2 个")
+    speak_in(mei, "en")
+    expect(mei.get_by_test_id("byhand-verdict")).to_contain_text("Of 2 pods you placed 2")
+    for side in ("hand", "engine", "optimum"):
+        expect(mei.get_by_test_id(f"byhand-{side}")).to_contain_text("2 of 2")
+    judge.look(mei, "a round by hand, over")
+    picture(mei, "class-byhand")
+    judge.rule()
+
+
+def speak_in(page: Page, lang: str) -> None:
+    """Turn the page to a language by the button of the dialog that is open."""
+    page.locator(f"dialog[open] .languages button[lang={lang}]").click()
+    page.locator(f"html[lang={lang}]").wait_for(state="attached")

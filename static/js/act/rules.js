@@ -95,7 +95,7 @@ export function ruleIntents(world) {
       openByHand({
         speak: speakAs, leads: role() === "teacher", slug: role() === "student" ? (world.view().me?.slug ?? "") : null,
         read: () => request("GET", `${session}/byhand`),
-        begin: (queues) => attempt(() => request("POST", `${session}/byhand`, { queues })),
+        begin: (queues) => request("POST", `${session}/byhand`, { queues }),
         result: () => request("GET", `${session}/byhand/result`, undefined, { timeoutMs: RESULT_TIMEOUT_MS }),
         place: async (pod, node) => {
           try {

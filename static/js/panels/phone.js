@@ -148,11 +148,28 @@ function createPage(dispatch) {
       shown = ui.lang + refused;
       page.replaceChildren();
       append(page, [
+        // What a class does together, also from a phone.
+        element("div", { class: "phone-work" }, [
+          workButton("by-hand", "users", t, () => dispatch({ type: "openByHand" })),
+          workButton("homework", "file", t, () => dispatch({ type: "openHomework", id: "" })),
+        ]),
         refused && element("p", { class: "none" }, t(refused)),
         ...items.map((item) => createButton(item, t, Boolean(refused), dispatch)),
       ]);
     },
   };
+}
+
+/**
+ * @param {"by-hand" | "homework"} id
+ * @param {string} sign its icon
+ * @param {T} t
+ * @param {() => void} open
+ */
+function workButton(id, sign, t, open) {
+  return element("button", { class: "phone-item", type: "button", "data-testid": `phone-${id}`, onclick: open }, [
+    icon(sign), element("b", {}, t(id === "homework" ? "phone_homework" : "phone_by_hand")),
+  ]);
 }
 
 /**

@@ -9,13 +9,16 @@ import { leftText, partedText, refusedText, sidesOf, sizeText, sumsOf, target, v
 import { openFrame } from "./frame.js";
 import { barRow } from "./worlds.js";
 
+/** Milliseconds after which it is looked again at what others have placed. */
+const REFRESH_MS = 3000;
+
 /**
  * @param {object} given
  * @param {Speak} given.speak
  * @param {boolean} given.leads who may begin a round
  * @param {string | null} given.slug of who has a queue of their own; null: who sees all
  * @param {() => Promise<Round | null>} given.read
- * @param {(queues: "one" | "seats") => Promise<void>} given.begin
+ * @param {(queues: "one" | "seats") => Promise<unknown>} given.begin
  * @param {(pod: string, node: string) => Promise<{refusals?: any[], message?: string}>} given.place empty: placed
  * @param {() => Promise<Result>} given.result
  */
@@ -29,19 +32,23 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
   let news = { bad: false, words: () => "" };
   /** @type {ReturnType<typeof parts>} */
   let now;
-  const { dialog } = openFrame({
-    name: "bh", testId: "byhand", speak,
-    build(lang) {
-      now = parts(lang, { leads, start: (queues) => void start(queues), compare: () => void compare() });
-      draw();
-      return now;
-    },
-  });
+  const { dialog } = openFrame({ name: "bh", testId: "byhand", speak, build(lang) {
+    now = parts(lang, { leads, start: (queues) => void start(queues), compare: () => void compare() });
+    draw();
+    return now;
+  } });
   void refresh();
+  // Others place pods of theirs on the same nodes.
+  const listens = setInterval(() => void refresh(), REFRESH_MS);
+  dialog.addEventListener("close", () => clearInterval(listens));
   return { dialog, refresh };
 
   async function refresh() {
-    const fresh = await read();
+    const fresh = await orRefusal(read());
+    if (fresh instanceof Error) return tell(true, () => fresh.message);
+    if (JSON.stringify(fresh) === JSON.stringify(round) && dialog.dataset["read"]) return;
+    dialog.dataset["read"] = "";
+    // What came of a round is as of the moment at which it was asked.
     if (fresh?.round !== round?.round) told = null;
     round = fresh;
     draw();
@@ -49,12 +56,15 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
 
   function draw() {
     const { lang, t, said, queue, board, left, compareButton, outcome } = now;
+    // The keyboard stays where it is while the rows are made anew.
+    const at = document.activeElement?.getAttribute("data-at") ?? "";
     const pods = round ? waiting(round, slug) : [];
     if (!pods.some(({ key }) => key === hand)) hand = "";
     said.classList.toggle("bad", news.bad);
     setText(said, news.words(lang));
     setText(left, !round ? t(leads ? "rules.no_round_yet" : "rules.no_round") : leftText(round, pods.length, lang));
     compareButton.hidden = !round;
+    now.board.parentElement?.toggleAttribute("hidden", !round);
     compareButton.className = pods.length ? "button" : "primary";
     queue.replaceChildren(...pods.map((pod) => podCard(pod, pod.key === hand, t, take, (key) => { hand = key; })));
     const inHand = pods.find(({ key }) => key === hand) ?? null;
@@ -63,6 +73,7 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
       void drop(name);
     })));
     outcome.replaceChildren(...(told && round ? sheet(told, round, lang, t) : []));
+    if (at) /** @type {HTMLElement | null} */ (document.querySelector(`dialog [data-at="${CSS.escape(at)}"]`))?.focus();
   }
 
   /** @param {string} key */
@@ -79,10 +90,7 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
     const { refusals, message } = await place(pod.key, node);
     if (refusals) tell(true, (lang) => refusedText(refusals, pod.name, node, lang));
     else tell(Boolean(message), (lang) => message ?? text(lang, "rules.placed", { pod: pod.name, node }));
-    if (!refusals && !message) {
-      hand = "";
-      told = null;
-    }
+    if (!refusals && !message) [hand, told] = ["", null];
     await refresh();
     /** @type {HTMLElement | null} */ (now.queue.querySelector("button") ?? now.compareButton)?.focus();
   }
@@ -95,7 +103,8 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
 
   /** @param {"one" | "seats"} queues */
   async function start(queues) {
-    await begin(queues);
+    const begun = await orRefusal(begin(queues));
+    if (begun instanceof Error) return tell(true, (lang) => (nobodyThere(begun) ? text(lang, "rules.no_seats") : begun.message));
     told = null;
     tell(false, () => "");
     await refresh();
@@ -103,7 +112,7 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
 
   async function compare() {
     tell(false, (lang) => text(lang, "rules.comparing"));
-    const answer = await result().catch((/** @type {Error} */ problem) => problem);
+    const answer = await orRefusal(result());
     if (answer instanceof Error) return tell(true, () => answer.message);
     await refresh();
     told = answer;
@@ -111,6 +120,17 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
     now.outcome.scrollIntoView?.({ block: "start" });
   }
 }
+
+/**
+ * What some work answers, or why it does not.
+ * @template T
+ * @param {Promise<T>} work
+ * @returns {Promise<T | Error>}
+ */
+const orRefusal = (work) => work.catch((/** @type {Error} */ refusal) => refusal);
+
+/** Whether a round for each seat is refused because there is none. @param {Error & {status?: {code?: number}}} refusal */
+const nobodyThere = ({ status }) => status?.code === 422;
 
 /**
  * What stands in the dialog, in one language.
@@ -151,7 +171,7 @@ function parts(lang, { leads, start, compare }) {
  */
 function podCard(pod, held, t, take, drag) {
   const button = element("button", {
-    class: "bh-pod", type: "button", draggable: "true", "data-testid": "byhand-pod", "aria-pressed": String(held),
+    class: "bh-pod", type: "button", draggable: "true", "data-testid": "byhand-pod", "data-at": pod.key, "aria-pressed": String(held),
     onclick: () => take(held ? "" : pod.key),
     ondragstart: (/** @type {DragEvent} */ event) => {
       event.dataTransfer?.setData("text/plain", pod.key);
@@ -176,7 +196,7 @@ function nodeCard(node, pod, lang, drop) {
     return element("span", { class: "bh-meter" }, [element("span", {}, label), element("span", { class: "track", "aria-hidden": "true" }, [used, more])]);
   };
   const button = element("button", {
-    class: "bh-node", type: "button", "data-testid": "byhand-node", "data-node": node.name,
+    class: "bh-node", type: "button", "data-testid": "byhand-node", "data-node": node.name, "data-at": `node ${node.name}`,
     onclick: () => drop(node.name, ""),
     ondragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
     ondrop: (/** @type {DragEvent} */ event) => {
@@ -197,7 +217,7 @@ function nodeCard(node, pod, lang, drop) {
  * @param {Translate} t
  */
 function sheet(told, round, lang, t) {
-  const head = ["", t("rules.you"), "kube-scheduler", t("rules.optimum")].map((one) => element("th", { scope: "col" }, one));
+  const head = [element("td"), ...[t("rules.you"), "kube-scheduler", t("rules.optimum")].map((one) => element("th", { scope: "col" }, one))];
   const rows = sumsOf(told, lang).map(({ label, hand, engine, optimum }) => element("tr", {}, [
     element("th", { scope: "row" }, label), ...[hand, engine, optimum].map((one) => element("td", {}, one)),
   ]));

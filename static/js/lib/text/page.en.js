@@ -323,6 +323,8 @@ export const EN = {
   phone_running: "{count} {count|pod|pods} running",
   phone_waiting: "{count} {count|pod|pods} waiting",
   phone_none: "You have no pods yet.",
+  phone_by_hand: "You are the scheduler",
+  phone_homework: "Homework",
   phone_first: "Create a pod",
   phone_just: "Just decided",
   done_allow: "Allowed",

@@ -323,6 +323,8 @@ export const ZH_HANS = {
   phone_running: "{count} 个 Pod 运行中",
   phone_waiting: "{count} 个 Pod 等待中",
   phone_none: "你还没有 Pod。",
+  phone_by_hand: "你就是调度器",
+  phone_homework: "作业",
   phone_first: "创建一个 Pod",
   phone_just: "刚刚的决定",
   done_allow: "已允许",

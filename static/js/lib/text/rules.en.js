@@ -54,6 +54,7 @@ export const EN = {
   "rules.compare": "Beside kube-scheduler",
   "rules.no_round": "No round yet: the teacher begins one.",
   "rules.no_round_yet": "No round yet. Begin one: pods to place by hand appear here, as many as fill the nodes.",
+  "rules.no_seats": "Nobody has joined yet: there is no seat that could have a queue.",
   "rules.left_others": "Yours are placed. {count} {count|pod|pods} of others still {count|waits|wait}.",
   "rules.all_placed": "Every pod has its node. See what kube-scheduler would have done.",
   "rules.comparing": "kube-scheduler and the solver play the same round …",
