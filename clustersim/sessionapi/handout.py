@@ -36,7 +36,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "name": "姓名",
         "date": "日期",
         "write": "记下来",
-        "mine": "我的答案，为什么",
+        "mine": "我的答案和理由",
         "nothing": "还没有提过问题。课上到哪里，这一页就写到哪里。",
         "print": "用浏览器打印：Ctrl+P，Mac 上按 ⌘P。",
         "other": "English",

@@ -360,3 +360,15 @@ def speak_in(page: Page, lang: str) -> None:
     """Turn the page to a language by the button of the dialog that is open."""
     page.locator(f"dialog[open] .languages button[lang={lang}]").click()
     page.locator(f"html[lang={lang}]").wait_for(state="attached")
+
+
+def test_the_handout_is_dark_on_white_paper_also_for_who_reads_in_the_dark(
+    open_classroom: Callable[..., Classroom],
+) -> None:
+    classroom = open_classroom("", lesson="preemption")
+    page = teacher_page(classroom, color_scheme="dark")
+    page.goto(f"{classroom.server.url}{session_path(classroom)}/handout?lang=zh")
+    expect(page.locator("h1")).to_have_text("抢占")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    expect(page.locator(".screen-only")).to_be_hidden()

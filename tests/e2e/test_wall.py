@@ -209,3 +209,23 @@ def test_a_lesson(open_classroom: Callable[..., Classroom], lang: str) -> None:
         wall.page.locator(".board h2").wait_for()
         wall.judge(f"lesson-{number}")
     wall.rule()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-hans"])
+def test_home_is_read_from_the_last_row(open_classroom: Callable[..., Classroom], lang: str) -> None:
+    classroom = open_classroom("empty")
+    context = classroom.context()
+    dress(context, classroom.server, "projector", lang)
+    page = classroom.watch(context.new_page())
+    said: dict[str, list[str]] = {}
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{classroom.server.url}/")
+        page.locator(".lesson-card").first.wait_for()
+        picture(page, f"wall-home-{width}-{lang}")
+        problems = [*smaller_than(page, LEAST), *(f"cut: {words}" for words in cut_words(page))]
+        if sideways(page):
+            problems.append("wider than the screen")
+        if problems:
+            said[str(width)] = problems
+    assert said == {}
