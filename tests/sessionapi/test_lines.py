@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from typing import Any
 
@@ -15,6 +16,17 @@ from clustersim.sessionapi.http import Call
 from scheduler_core.api.errors import not_found
 from tests.tools.application import bearer, http, joined, opened
 from tests.tools.patience import PATIENCE_SECONDS
+
+
+async def test_who_works_something_out_lets_others_in_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request asks its database several times; each time it would wait for a search as long as threads take turns."""
+    before = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(0.005)
+        answering.Answering(lambda path: answering.NONE)
+        assert sys.getswitchinterval() == pytest.approx(answering.SWITCH_SECONDS)
+    finally:
+        sys.setswitchinterval(before)
 
 
 async def test_a_teacher_is_answered_while_a_class_waits_in_line(monkeypatch: pytest.MonkeyPatch) -> None:

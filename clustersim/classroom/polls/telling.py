@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.polls import votes
