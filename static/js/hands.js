@@ -16,6 +16,7 @@ const SPACE_IS_ITS_OWN = "button, a, summary, [role=tab], [role=option], [role=g
  * @property {Dispatch} dispatch
  * @property {() => boolean} leave look away from who presents; false where nobody does
  * @property {() => boolean} back look at what is presented again; false where one has not left
+ * @property {() => boolean} fold close charts that have the page; false where none are open
  * @property {() => void} search take the keyboard to the search
  * @property {() => {desk: boolean, undo: boolean}} ready what has been fetched
  * @property {(reason: string) => void} refuse say why something is refused
@@ -47,16 +48,17 @@ export function listenToHands(page) {
 }
 
 /**
- * One step back: from who presents, out of the past, back beside the stage, out of a what-if, out of an attempt that was chosen, out of the selection.
+ * One step back: from who presents, out of the past, back beside the stage, out of a what-if, out of an attempt that was chosen, out of the selection, and
+ * from charts that have the page.
  * @param {Hands} page
  */
-function escape({ ui, held, dispatch, leave }) {
+function escape({ ui, held, dispatch, leave, fold }) {
   if (leave()) return;
   if (held()) dispatch({ type: "release" });
   else if (ui().enlarged) dispatch({ type: "enlarge", on: false });
   else if (ui().trial) dispatch({ type: "showTrial", trial: null });
   else if (ui().decisions.pinned) dispatch({ type: "selectTrace", id: "" });
-  else dispatch({ type: "deselect" });
+  else if (ui().selected || !fold()) dispatch({ type: "deselect" });
 }
 
 /**

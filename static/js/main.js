@@ -360,6 +360,7 @@ function renderFrame(showing) {
 listenToHands({
   ui: () => ui, view: () => view, held: () => past.view !== null, dispatch,
   leave: () => presenting?.leave() ?? false, back: () => presenting?.back() ?? false,
+  fold: () => document.body.classList.contains("dock-tall") && (desktop?.foldDock() ?? false),
   search: () => desktop?.focusSearch(), ready: () => ({ desk: desktop !== null, undo: deeds !== null }),
   refuse: (reason) => toast.show(reason, "bad", text(ui.lang, "close")),
 });

@@ -98,3 +98,26 @@ def test_words_stand_whole_on_a_laptop_with_wide_letters_and_beside_an_inspector
         bar = ".top-bar, .steps, .steps button, .speed, .reading, .code-button, .role-chip, .theme-button"
         assert page.evaluate(CUT, bar) == [], lang
     assert not classroom.problems
+
+
+def test_open_charts_have_the_page_and_the_stage_above_them_shows_every_node(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("zones")
+    page = classroom.teacher(viewport={"width": 1366, "height": 768})
+    wait_state(page, lambda now: len(now["nodes"]) == 12, "twelve nodes")
+    whole = "() => { const all = document.querySelector('.st-field'); return all.scrollHeight - all.clientHeight; }"
+    for tab in ("streams", "server"):
+        page.get_by_test_id(f"dock-{tab}").click()
+        expect(page.locator("#palette")).to_be_hidden()
+        drawn(page)
+        dock = page.locator("#dock").bounding_box()
+        assert dock is not None
+        assert (dock["x"], dock["width"]) == (0, 1366)
+        assert page.evaluate(whole) <= 0, "nothing is scrolled to"
+    picture(page, "dock-tall-1366")
+    page.locator("#stage").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator("#palette")).to_be_visible()
+    expect(page.get_by_test_id("dock-server")).to_have_attribute("aria-selected", "false")
+    assert not classroom.problems

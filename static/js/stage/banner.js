@@ -24,7 +24,7 @@ export function mountBanner(element, onZoom) {
     type: "range", min: "0", max: String(SLIDER_STEPS), step: "1", "data-testid": "stage-zoom",
   });
   slider.addEventListener("input", () => onZoom(ZOOM_MAX ** (Number(slider.value) / SLIDER_STEPS)));
-  const detail = h("div", { class: "st-banner" }, icon("eye", 16), h("p", {}, level, " ", rule), factor, slider);
+  const detail = h("div", { class: "st-banner st-detail" }, icon("eye", 16), h("p", {}, level, " ", rule), factor, slider);
   // Nothing is shown, nor read out, before it has its words.
   detail.hidden = true;
   element.append(detail);

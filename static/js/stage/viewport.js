@@ -9,6 +9,8 @@ import { MARGIN } from "./field.js";
 import { layoutOnWall } from "./levels-wall.js";
 import { layoutNodes, scrollAfterZoom } from "./levels.js";
 
+/** Height of the node area below which two rows of tiles would be cut: above charts that are open, smaller ones show all nodes. */
+const LOW = 264;
 /** Room that a layout needs at least, so that a stage being folded away does not divide by nothing. */
 const ROOM_MIN = 60;
 /** Where a zoom without a pointer holds still: the first row under its heading. */
@@ -53,7 +55,7 @@ export function makeViewport(scroller, spacer) {
     const next = `${width} ${height} ${zoom} ${wide} ${wall} ${names}`;
     if (next === key) return;
     key = next;
-    layout = (wall ? layoutOnWall : layoutNodes)({ zones: model.zones, width, height, zoom, wide });
+    layout = (wall || height < LOW ? layoutOnWall : layoutNodes)({ zones: model.zones, width, height, zoom, wide });
     const whole = Math.ceil(layout.height + 2 * MARGIN);
     spacer.style.height = `${whole}px`;
     // What scrolls can be scrolled by keys alone.
