@@ -153,6 +153,49 @@ def test_a_decision_and_a_preemption(open_classroom: Callable[[str], Classroom],
 
 
 @pytest.mark.parametrize(("theme", "lang"), [("projector", "en"), ("dark", "zh-hans")])
+def test_a_rolling_update_under_requests_and_the_death_of_a_node(
+    open_classroom: Callable[[str], Classroom], theme: str, lang: str
+) -> None:
+    classroom = open_classroom("three-nodes")
+    wall = Wall(classroom, theme, lang)
+    classroom.session("PATCH", "/clock", {"pace": 0, "rate": 20})
+    deployments = "/apis/apps/v1/namespaces/default/deployments"
+    container = {"name": "main", "image": "nginx:1", "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}}}
+    template = {"metadata": {"labels": {"app": "shop"}}, "spec": {"containers": [container]}}
+    spec = {"replicas": 6, "selector": {"matchLabels": {"app": "shop"}}, "template": template}
+    shop = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "shop"}, "spec": spec}
+    classroom.cluster("POST", deployments, shop)
+    ports = {"selector": {"app": "shop"}, "ports": [{"port": 80}]}
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "shop"}, "spec": ports}
+    classroom.cluster("POST", "/api/v1/namespaces/default/services", service)
+    wait_state(
+        wall.page,
+        lambda now: sum(one["name"].startswith("shop") and one["phase"] == "Running" for one in now["pods"]) == 6,
+        "six pods of the old template run",
+    )
+    classroom.session("POST", "/clients", {"name": "customer", "target": "http://shop/", "rate": 4})
+    classroom.session("PATCH", "/clock", {"rate": 1})
+    held = classroom.cluster("GET", f"{deployments}/shop")
+    held["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:2"
+    classroom.cluster("PUT", f"{deployments}/shop", held)
+    wall.shows("stage")
+    wall.page.locator(".st-rollouts li").first.wait_for(state="attached")
+    wall.page.locator(".st-client-ok:not(:empty)").first.wait_for(state="attached")
+    classroom.session("PATCH", "/clock", {"paused": True})
+    for part in (".st-rollout-bar", ".st-rollout-line", ".st-client-ok"):
+        expect(wall.page.locator(part).first).to_be_visible()
+    wall.judge("rollout")
+    node = classroom.cluster("GET", "/api/v1/nodes/n2")
+    node["metadata"].setdefault("annotations", {})["clustersim.io/kubelet"] = "off"
+    classroom.cluster("PUT", "/api/v1/nodes/n2", node)
+    classroom.session("PATCH", "/clock", {"paused": False, "rate": 50})
+    wait_state(wall.page, lambda now: any(not one["ready"] for one in now["nodes"]), "a node is silent", 60)
+    classroom.session("PATCH", "/clock", {"paused": True})
+    wall.judge("death")
+    wall.rule()
+
+
+@pytest.mark.parametrize(("theme", "lang"), [("projector", "en"), ("dark", "zh-hans")])
 def test_an_election(open_classroom: Callable[[str], Classroom], theme: str, lang: str) -> None:
     classroom = open_classroom("ha")
     wall = Wall(classroom, theme, lang)

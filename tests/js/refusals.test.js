@@ -55,6 +55,7 @@ test("every kind of detail has its sentence in both languages", () => {
   }
   assert.equal(refusalSentence([cpu, { ...cpu, resource: "pods", asked: 1, free: 0 }], "en"),
     "cpu: needs 900m, 250m free; pods: needs 1, 0 free");
+  assert.equal(refusalSentence([cpu, { ...cpu, resource: "pods", asked: 1, free: 0 }], "zh-hans").split("；").length, 2, "as Chinese is written");
   assert.equal(tileSentence([{ kind: "taint", key: "gpu", value: "", effect: "NoSchedule" }, cpu], "en"),
     "cpu: needs 900m, 250m free");
   assert.equal(tileSentence([cpu], "en", undefined, "Insufficient cpu"), "needs 900m, 250m free", "the reason has named it");

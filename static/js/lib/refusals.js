@@ -75,7 +75,7 @@ function placeOf({ topologyKey, value }) {
  * @param {(key: string) => string} [say]
  */
 export function refusalSentence(details, lang, say) {
-  return details.map((detail) => refusalWords(detail, lang, say)).join("; ");
+  return details.map((detail) => refusalWords(detail, lang, say)).join(text(lang, "list.then"));
 }
 
 /**

@@ -78,5 +78,5 @@ export function rolloutLine({ wanted, fresh, ready, old, ending, state }, lang) 
   else if (state === "stuck") parts.push(text(lang, "rollout.stuck"));
   else if (fresh > ready) parts.push(counted(lang, "rollout.waits", { n: fresh - ready }));
   else if (ending > 0) parts.push(counted(lang, "rollout.ending", { n: ending }));
-  return parts.join("; ");
+  return parts.join(text(lang, "list.then"));
 }

@@ -180,6 +180,7 @@ export const EN = {
   "tie.equal": "{nodes} are equal. The lot from seed {seed} is drawn on the next step.",
   "tie.drawn": "Seed {seed} drew {draw} of 0 to {last}: {node} won the lot.",
   "tie.draw": "Draw the lot",
+  "list.then": "; ",
   "list.and": " and ",
   "list.more": "{names} and {n} more",
   "binding.title": "Binding (async) · {n}",

@@ -180,6 +180,7 @@ export const ZH_HANS = {
   "tie.equal": "{nodes} 同分。下一步按种子 {seed} 抽签。",
   "tie.drawn": "种子 {seed} 在 0 到 {last} 中抽到 {draw}：{node} 中签。",
   "tie.draw": "抽签",
+  "list.then": "；",
   "list.and": " 与 ",
   "list.more": "{names} 等另外 {n} 个",
   "binding.title": "绑定中（异步）· {n}",
