@@ -204,10 +204,20 @@ async function loadClass() {
 }
 /** @type {ReturnType<typeof import("./panels/past.js").mount> | null} */
 let pastBar = null;
+/** What has changed since that moment. @type {ReturnType<typeof import("./panels/since.js").mountSince> | null} */
+let since = null;
+/** Changes of which the newest moments are told one by one. */
+const SINCE_MARKS = 400;
 /** The bar over a page that is held; few pages ever are. */
 async function loadPast() {
-  const [{ mount }] = await Promise.all([import("./panels/past.js"), loadTexts(ui.lang, "past"), addStyles("past")]);
+  const [{ mount }, { mountSince }] = await Promise.all([
+    import("./panels/past.js"), import("./panels/since.js"), loadTexts(ui.lang, "past"), addStyles("past", "since"),
+  ]);
   pastBar ??= mount(region("past"), dispatch);
+  since ??= mountSince(region("inspector"), dispatch, async (range, language) => {
+    const [marks, { lanes }] = await Promise.all([api.timeline({ ...range, limit: SINCE_MARKS, language }), api.timelineCounts(1, range)]);
+    return { marks, lanes };
+  });
   redraw();
 }
 
@@ -347,6 +357,7 @@ function renderFrame(showing) {
   topbar.render(showing, ui);
   announcer.render(showing, ui);
   pastBar?.render(showing, view, ui);
+  since?.render(showing, view, ui);
   inClass?.render(view, Date.now() + serverOffsetMs);
   if (ui.phone) phone.render(showing, ui);
   else desktop?.render(showing, ui);

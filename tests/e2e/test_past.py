@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Classroom, picture, state, wait_state
+from tests.e2e.conftest import Classroom, drawn, picture, state, wait_state
 from tests.tools import axe
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -173,3 +173,31 @@ def test_a_recording_opens_without_a_server(open_classroom: Callable[[str], Clas
     watched.get_by_test_id("past_back").click()
     wait_state(watched, lambda now: now["paintedRevision"] == before - 1, "one revision back")
     assert said == []
+
+
+def test_what_changed_since_stands_where_nothing_is_selected(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    page = classroom.teacher()
+    classroom.cluster("POST", PODS, small_pod("first"))
+    before = wait_state(page, bound("first"), "the first pod is bound")["revision"]
+    classroom.session("POST", "/bookmarks", {"name": "one pod", "revision": before})
+    classroom.cluster("POST", PODS, small_pod("second"))
+    wait_state(page, bound("second"), "the second pod is bound")
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?rv={before}")
+    since = page.get_by_test_id("since")
+    expect(since.locator("h2")).to_have_text(f"What changed since revision {before:,}")
+    expect(since.locator(".since-came b")).to_have_text("1")
+    expect(since.locator(".since-names")).to_contain_text("one pod")
+    expect(since.locator(".since-address code")).to_contain_text(f"rv={before}")
+    expect(page.locator(".inspector-empty")).to_be_hidden()
+    drawn(page)
+    assert axe.problems(page) == []
+    picture(page, "past-since")
+    row = since.locator(".since-rows li", has_text="second").first
+    revision = int((row.locator("button").text_content() or "").removeprefix("rv ").replace(",", ""))
+    row.locator("button").click()
+    wait_state(page, lambda now: now["paintedRevision"] == revision, "the row leads to its moment")
+    page.get_by_test_id("past-now").click()
+    since.wait_for(state="hidden")
+    assert not classroom.problems

@@ -6,8 +6,10 @@ import { PastLoader } from "../../static/js/act/past.js";
 import { isRefused } from "../../static/js/act/timetravel.js";
 import { readAddress, writeAddress } from "../../static/js/lib/address.js";
 import { viewAt } from "../../static/js/state/past.js";
+import { rowsOf, sinceOf } from "../../static/js/state/since.js";
 import { bookmarksOf, itemsOf, placeOf, revisionAt, revisionOnStrip, stripOf, summed, ticksOf } from "../../static/js/state/timeline.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
+import { viewOf } from "./stage/fixtures.js";
 
 const NOWHERE = { rv: 0, pod: "", node: "", attempt: 0, tab: "" };
 
@@ -150,4 +152,23 @@ test("ticks are full steps of time, and few", () => {
     assert.ok(ticks.length >= 3 && ticks.length <= 11, `${ticks.length} in ${toMs - fromMs}`);
     assert.ok(ticks.every((ms) => ms >= fromMs && ms <= toMs));
   }
+});
+
+test("what changed since a moment is counted so that then plus came minus gone is now", () => {
+  const seen = (/** @type {Record<string, any>[]} */ pods) => viewOf(/** @type {any} */ ([...pods, ...["n1", "n2"].map((name) => ({ resource: "nodes", metadata: { name } }))]));
+  const at = (/** @type {string} */ name, /** @type {string} */ nodeName, phase = "Running") =>
+    ({ resource: "pods", metadata: { name, namespace: "default", uid: `u-${name}` }, spec: { nodeName }, status: { phase } });
+  const found = sinceOf(seen([at("a", "n1"), at("b", "n1"), at("c", "", "Pending")]), seen([at("a", "n1"), at("c", "n2"), at("d", "n2"), at("e", "lost")]));
+  assert.deepEqual(found, { then: 2, came: 2, changed: 0, gone: 1, now: 3 });
+  assert.equal(found.then + found.came - found.gone, found.now);
+});
+
+test("what one cause changed within ten seconds is one row, and renewals are none", () => {
+  const mark = (/** @type {number} */ rv, /** @type {number} */ simTime, /** @type {Record<string, string>} */ more) =>
+    ({ rv, simTime, lane: "pods", kind: "Pod", verb: "MODIFIED", object: "", actor: "kube-scheduler-0", text: `change ${rv}`, ...more });
+  const rows = rowsOf(/** @type {any} */ ([
+    mark(1, 0, {}), mark(2, 1, { lane: "leases", kind: "Lease" }), mark(3, 2, { lane: "nodes", kind: "Node", verb: "DELETED", actor: "user:mei" }),
+    mark(4, 3, {}), mark(5, 9, {}), mark(6, 12, {}),
+  ]));
+  assert.deepEqual(rows.map(({ first, more }) => [first.rv, more]), [[1, 2], [3, 0], [6, 0]]);
 });
