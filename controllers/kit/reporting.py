@@ -46,7 +46,7 @@ class Reconciled:
     def shown(self) -> dict[str, Any]:
         """Return it as JSON: `object, reason, desired, actual, calls, callCount, beganMs, endedMs, error`."""
         return {
-            "object": self.object.replace("\x00", ""),
+            "object": self.object.removeprefix("\x00").replace("\x00", " "),
             "reason": self.reason,
             "desired": dict(self.desired),
             "actual": dict(self.actual),

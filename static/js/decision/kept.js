@@ -32,7 +32,7 @@ export function makeKept() {
     section(trace, lang) {
       const { cycleState = [], extenders = [] } = trace.explanation ?? trace.result.explanation ?? {};
       if (cycleState.length + extenders.length === 0) return null;
-      return h("section", { class: "dc-section" },
+      return h("section", { class: "dc-section dc-kept" },
         cycleState.length > 0 ? fold("cyclestate", text(lang, "decision.cycleState", { n: cycleState.length }), [
           h("p", { class: "dc-note", text: text(lang, "decision.cycleStateNote") }), stateTable(cycleState, lang),
         ]) : null,

@@ -228,7 +228,8 @@ function labels(scene, story) {
   const perMs = (width - 15 * size) / ((scene.toMs - scene.fromMs) * 1.02);
   const place = (/** @type {{fromMs: number, toMs: number}} */ span, /** @type {number} */ y, /** @type {string} */ said, /** @type {string} */ colour, bold = false) => {
     const t = Math.max(span.fromMs, scene.fromMs);
-    return (span.toMs - t) * perMs < lettersOf(said) * 0.56 * size ? [] : [{ t, y, said, colour, bold }];
+    // Bold letters are wider.
+    return (span.toMs - t) * perMs < lettersOf(said) * (bold ? 0.64 : 0.56) * size ? [] : [{ t, y, said, colour, bold }];
   };
   const on = (/** @type {string} */ name) => hueOf(colours, story.rows.find((row) => row.identity === name)?.index ?? 0).on;
   return [
@@ -246,7 +247,9 @@ function labels(scene, story) {
       }]),
     ])),
     ...story.rows.flatMap((row) => row.faults.filter((one) => seen(scene, { fromMs: one.fromMs ?? 0, toMs: one.toMs ?? Infinity })).map((one) =>
-      ({ t: Math.max(one.fromMs ?? 0, scene.fromMs), y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: one.kind }), colour: colours.t2 }))),
+      ({ t: Math.max(one.fromMs ?? 0, scene.fromMs), y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: one.kind }), colour: colours.t2,
+        // One that has just begun is told before it: behind it the chart ends.
+        at: (one.fromMs ?? 0) > scene.toMs - 0.15 * (scene.toMs - scene.fromMs) ? /** @type {const} */ ("left") : /** @type {const} */ ("right") }))),
   ];
 }
 

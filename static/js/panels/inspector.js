@@ -2,12 +2,12 @@
 
 /** @import { Dispatch, Slim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Guests, Tab } from "./inspector-body.js" */
-import { append, arrowKeys, element, setAttribute } from "../dom/dom.js";
+import { append, arrowKeys, element, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { eventsAbout } from "../state/events.js";
 import { lookersAt } from "../state/looks.js";
 import { whose } from "../state/people.js";
-import { authorOf, objectAt } from "../state/selectors.js";
+import { authorOf, cycleInHand, objectAt } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { kindName } from "./facts.js";
 import { mountBody } from "./inspector-body.js";
@@ -33,7 +33,8 @@ export function mount(root, dispatch, guests) {
     dispatch({ type: "tab", tab: next });
   });
   const body = mountBody(dispatch, guests);
-  const empty = element("div", { class: "inspector-empty" });
+  const emptied = mountEmpty(dispatch);
+  const empty = emptied.element;
   const content = element("div", { class: "inspector-content" }, [head.element, tabs.element, body.element]);
   root.append(empty, content);
   const reading = mountReading(body.element, () => dispatch({ type: "tab", tab: "read" }));
@@ -83,7 +84,7 @@ export function mount(root, dispatch, guests) {
       empty.hidden = Boolean(object);
       content.hidden = !object;
       if (!object) {
-        renderEmpty(empty, ui, selected && view.ready ? last : null);
+        emptied.render(ui, selected && view.ready ? last : null, offerOf(view));
         // What held the keyboard went with the object.
         if (hadFocus) root.focus();
         for (const part of [head, tabs, body]) part.forget();
@@ -105,17 +106,45 @@ export function mount(root, dispatch, guests) {
 }
 
 /**
- * @param {HTMLElement} empty
- * @param {Ui} ui
- * @param {Slim | null} deleted what was selected until it went
+ * What stands there while nothing is selected. The button stays the same while what it offers changes: a click meets it.
+ * @param {Dispatch} dispatch
  */
-function renderEmpty(empty, ui, deleted) {
-  const title = deleted
-    ? text(ui.lang, "gone", { kind: kindName(deleted), name: deleted.metadata.name })
-    : text(ui.lang, "nothing_selected");
-  const hint = text(ui.lang, "nothing_hint");
-  if (empty.textContent === title + hint) return;
-  empty.replaceChildren(element("h2", {}, title), element("p", { class: "hint" }, hint));
+function mountEmpty(dispatch) {
+  const title = element("h2");
+  const hint = element("p", { class: "hint" });
+  let offered = "";
+  const see = element("button", {
+    class: "button inspector-see", type: "button", "data-testid": "inspector-see",
+    onclick: () => dispatch({ type: "select", resource: "pods", key: offered, tab: "decision", focus: true }),
+  });
+  return {
+    element: element("div", { class: "inspector-empty" }, title, hint, see),
+    /**
+     * @param {Ui} ui
+     * @param {Slim | null} deleted what was selected until it went
+     * @param {{key: string, held: boolean} | null} offer
+     */
+    render(ui, deleted, offer) {
+      setText(title, deleted ? text(ui.lang, "gone", { kind: kindName(deleted), name: deleted.metadata.name }) : text(ui.lang, "nothing_selected"));
+      setText(hint, text(ui.lang, "nothing_hint"));
+      see.hidden = !offer;
+      if (!offer) return;
+      offered = offer.key;
+      setText(see, text(ui.lang, offer.held ? "see_hand" : "see_last", { name: offered.slice(offered.indexOf("/") + 1) }));
+    },
+  };
+}
+
+/**
+ * The pod whose decision is worth a look while nothing is selected: the one in hand, else the one that was decided last.
+ * @param {View} view
+ * @returns {{key: string, held: boolean} | null}
+ */
+export function offerOf(view) {
+  const held = cycleInHand(view)?.cycle.pod ?? "";
+  if (held && objectAt(view, "pods", held)) return { key: held, held: true };
+  const last = view.decisions.findLast(({ pod }) => objectAt(view, "pods", pod));
+  return last ? { key: last.pod, held: false } : null;
 }
 
 /** @param {Dispatch} dispatch */

@@ -38,6 +38,19 @@ test("rows, marks and the window with two leaders stand at their times", () => {
   for (const said of ["two leaders for 10 s", "holderIdentity kube-scheduler-1", "over at 00:00:29.0", "leads no more"]) assert.ok(words.includes(said), said);
 });
 
+test("words that would not fit stand elsewhere or not at all: bold ones are wider, a new fault is told before it", () => {
+  const told = [{ identity: S0, component: "kube-scheduler", beliefs: [{ fromMs: 0, toMs: null }], refusals: [], tries: [],
+    faults: [{ kind: "rate", rate: 0.5, fromMs: 58_000, toMs: null }] }];
+  const story = storyOf({ told, renewals: [{ revision: 3, t: 0, who: S0 }], writes: [] }, 60_000);
+  const words = (/** @type {object} */ scene) => electionChart({ ...SCENE, ...scene }, story).data
+    .flatMap((one) => (one.textposition ? one.text.map((/** @type {string} */ said, /** @type {number} */ at) => [said, one.textposition[at]]) : []));
+  const fault = words({}).find(([said]) => said.includes("fault"));
+  assert.equal(fault?.[1], "middle left");
+  // 31 bold letters of 12 pixels want 238; a bar of 225 has no room for them.
+  assert.ok(!words({ width: 410 }).some(([said]) => said.includes("holderIdentity")));
+  assert.ok(words({ width: 600 }).some(([said]) => said.includes("holderIdentity")));
+});
+
 test("what people wrote is no tag, and what lies before the stretch is not drawn", () => {
   const { data } = electionChart({ ...SCENE, fromMs: 34_000 }, STORY);
   const hovers = data.flatMap((one) => one.hovertext ?? []);

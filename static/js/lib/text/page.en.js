@@ -25,6 +25,8 @@ export const EN = {
   copy_link: "Copy the link",
   copied: "Copied",
   address_is: "This moment’s address: {address}",
+  see_hand: "In hand: {name}. See why, step by step",
+  see_last: "Decided last: {name}. See why",
   enlarge: "Enlarge over the page",
   enlarged_back: "Back beside the stage",
   copy_address: "Copy this moment’s address",

@@ -25,6 +25,8 @@ export const ZH_HANS = {
   copy_link: "复制链接",
   copied: "已复制",
   address_is: "此刻的地址：{address}",
+  see_hand: "手中：{name}。逐步查看原因",
+  see_last: "最近决定：{name}。查看原因",
   enlarge: "放大到整页",
   enlarged_back: "回到舞台旁",
   copy_address: "复制此刻的地址",

@@ -261,7 +261,7 @@ export const EN = {
   "level.1": "{n} {n|node|nodes} in view, so each is a card with every pod named.",
   "level.2": "{n} {n|node|nodes} in view, so each is a tile with all its pods, reasons and scores.",
   "level.3": "{n} {n|node|nodes} in view, so pods become dots and reasons one word.",
-  "level.4": "{n} {n|node|nodes} in view, so one cell is one node and pods become a load line.",
+  "level.4": "{n} {n|node|nodes} in view, so a cell is a node, and its line the load.",
   "level.5": "{n} {n|node|nodes} in view, so one block is a rack of 20 nodes.",
   "level.1.short": "cards",
   "level.2.short": "full detail",
