@@ -4,12 +4,15 @@ import os
 import sys
 
 from clustersim.environment import BadEnvironment
+from scheduler_core.kernels.collecting import collect_rarely
 
 
 def main() -> None:
     # What this installation writes (sessions, tokens' digests, keys) is its owner's alone.
     os.umask(0o077)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
+    # Modules are half a million objects that stay: looking through them again and again was a tenth of a start.
+    collect_rarely()
     from django.core.management import execute_from_command_line
 
     try:

@@ -28,7 +28,7 @@ def get(url: str, **headers: str):
 
 
 def test_ready_banner_and_clean_stop(server_tool):
-    with server_tool.running() as server:
+    with server_tool.running(collected=False) as server:
         status, body = server.request("GET", "/readyz")
         assert (status, body) == (200, {"database": "ok", "redis": "ok", "worker": "ok"})
         banner = server_tool.wait_for(lambda: "ready after" in server.tail() and server.tail(), what="the banner")
@@ -38,6 +38,8 @@ def test_ready_banner_and_clean_stop(server_tool):
         assert len(server.pids("worker")) == 2
         children = server_tool.child_pids(server.process.pid)
         assert len(children) == 4
+        (release,) = (server.data / "static").iterdir()
+        assert get(f"{server.url}/static/{release.name}/page/main.js").status == 200, "the page's files were collected"
         assert server.stop() == 0
         assert not any(server_tool.is_alive(pid) for pid in children)
         assert "Traceback" not in server.tail(1000)
