@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
+from scheduler_core.kernels.collecting import collect_rarely
 from tests.tools import databases, postgres
 from tests.tools import server as server_module
 
@@ -113,6 +115,12 @@ def application_database(
     """
     with django_db_blocker.unblock(), databases.using("", tmp_path_factory.mktemp("application")):
         yield
+
+
+def pytest_sessionstart() -> None:
+    """Look for reference cycles as rarely as a worker does, and not in the modules, which stay."""
+    gc.freeze()
+    collect_rarely()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

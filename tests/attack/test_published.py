@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from clustersim.apiserver import watching
 from tests.attack.published import Attack, resident
 from tests.tools.application import bearer, http, opened
 
@@ -14,12 +15,18 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 REQUESTS = 1_000
 """Requests of one seed, about five seconds of a processor."""
 
+WATCH_SECONDS = 0.05
+"""How long a watch lives here: one in thirty requests is a watch, of a second where it is asked how long."""
+
 MEGABYTES = 256
 """How much more memory a run may take at most: models, schemas and sessions, and nothing for every request."""
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_whatever_the_published_paths_are_sent_nothing_breaks(seed: int) -> None:
+async def test_whatever_the_published_paths_are_sent_nothing_breaks(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "TIMEOUT_SECONDS_MAX", WATCH_SECONDS)
     before = resident()
     async with http() as client:
         attack = Attack(client, seed)

@@ -27,7 +27,7 @@ from clustersim.classroom.writing import write
 from clustersim.store import SqlStore, open_store
 from controllers.cluster import Cluster
 from controllers.log.operations import Create, Patch
-from scheduler_core.kernels.collecting import collect_rarely
+from scheduler_core.kernels.collecting import collect_rarely, staying
 from tests.tools import databases, postgres
 
 NODES: Final = 1_000
@@ -118,8 +118,10 @@ def _plane(name: str) -> Iterator[tuple[Cluster, SqlStore, dict[str, str]]]:
         session = open_session("bench", "empty", 1, "Bench").session
         straight = Patch("clocks.clustersim.io", "", "clock", {"spec": {"pace": 0}})
         write(open_store(session.id), [straight, *(Create("nodes", "", node) for node in _nodes())])
-        cluster = Cluster(open_store(session.id, owner=True), fence=session.epoch, kubelets=False)
-        cluster.start()
+        # Taken up as a worker does.
+        with staying():
+            cluster = Cluster(open_store(session.id, owner=True), fence=session.epoch, kubelets=False)
+            cluster.start()
         cluster.advance(cluster.now_ms + 20_000)  # the first leaders are elected
         yield cluster, open_store(session.id), where
 

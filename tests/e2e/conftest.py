@@ -29,6 +29,8 @@ CHROMIUM_FLAGS = (
     "--disable-sync",
 )
 VIEWPORT = {"width": 1440, "height": 900}
+ASKED_AGAIN_MS = 50
+"""Each time a page is asked it writes all it knows as JSON: more often it is slower itself."""
 
 
 expect.set_options(timeout=PATIENCE_SECONDS * 1000)
@@ -128,7 +130,7 @@ def wait_state(
             found = {}  # Loaded anew meanwhile.
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {seconds:g} s; the page shows {json.dumps(current)[:2000]}")
-        page.wait_for_timeout(20)
+        page.wait_for_timeout(ASKED_AGAIN_MS)
 
 
 def drawn(page: Page) -> None:
