@@ -23,9 +23,7 @@ MEGABYTES = 256
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_whatever_the_published_paths_are_sent_nothing_breaks(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_whatever_the_published_paths_are_sent_nothing_breaks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "TIMEOUT_SECONDS_MAX", WATCH_SECONDS)
     before = resident()
     async with http() as client:
