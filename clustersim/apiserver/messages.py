@@ -21,6 +21,7 @@ from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
 from controllers.registry.marks import Marks
+from controllers.registry.patch import unknown_members
 from controllers.registry.reading import check_type
 from controllers.registry.schema import check, too_deep
 from scheduler_core.api.errors import ApiError, bad_request
@@ -314,10 +315,10 @@ def repeated_in_patch(request: Request, patch_type: PatchType, patch: Any) -> Re
     if patch_type == "apply":
         return repeated_in_applied(request.body, patch)
     found = repeated_in_json(request.body, patch)
-    if found is None:
-        return None
-    of = "json patch " if patch_type == "json" else ""
-    return Repeated(tuple((0, of + text) for _, text in found.texts), {})
+    texts = [text for _, text in found.texts] if found is not None else []
+    if patch_type == "json":
+        texts = [f"json patch {text}" for text in (*texts, *map('unknown field "{}"'.format, unknown_members(patch)))]
+    return Repeated(tuple((0, text) for text in texts), {}) if texts else None
 
 
 def decode_json(body: bytes) -> Any:

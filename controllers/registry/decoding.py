@@ -66,6 +66,12 @@ def fits(value: Any, type_name: str) -> bool:
     return -limit <= value < limit
 
 
+def cut(value: int, type_name: str) -> int:
+    """Return a whole number as Go converts it to a type that may not hold it: what is beyond is cut off."""
+    limit = _RANGES.get(type_name)
+    return value if limit is None or limit == _RANGES["int64"] else (value + limit) % (2 * limit) - limit
+
+
 def mismatch(value: Any, owner: str, path: str, type_name: str) -> str:
     """Return the sentence about a value of a wrong type.
 

@@ -236,7 +236,7 @@ def changed_document(
             if not kind.ratchets:
                 causes += kind.validate(document) * kind.rule_checks
             causes += kind.validate_update(document, old)
-            missing = reading.still_missing(kind, missing, document)
+        missing = reading.still_missing(kind, missing, document)
         if metadata != old["metadata"]:
             looks, any_finalizers = kind.metadata_checks, kind.any_finalizers
             causes += metadata_rules.validate_change(

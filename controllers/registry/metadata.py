@@ -153,6 +153,9 @@ def _owners(owners: list[dict[str, Any]]) -> list[Cause]:
         for key in ("kind", "name", "uid"):
             if not owner.get(key):
                 causes.append(fields.bad(f"{where}.{key}", "", "must not be empty"))
+        if version == "v1" and owner.get("kind") == "Event":
+            told = fields.written(_owner(owner))
+            causes.append(fields.bad(where, told, "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):
             name = f"{owner.get('kind')}/{owner.get('name')}"
             if controller:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+import msgspec
+
 from controllers.log.operations import Patch
 from controllers.log.store import copy_object
 from controllers.registry import goorder
 from controllers.registry.decoding import named_texts
 from controllers.registry.gotext import json_name, printed, quoted
+from controllers.registry.schema import model
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
 MAX_OPERATIONS: Final = 10_000
 """Operations of one JSON patch, as upstream limits them; each may copy a part of the document."""
 
 _INDEX: Final = re.compile(r"[-+]?[0-9]{1,9}", re.ASCII)
+
+NO_OBJECT: Final = (
+    "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct "
+    '{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+"""What upstream says of a list where an object should be."""
 
 MAX_COPIED: Final = 100_000
 """JSON values that the copy operations of one patch may make; doubling copies would else grow without bound."""
@@ -51,10 +60,11 @@ def json_patch(document: dict[str, Any], operations: Any) -> dict[str, Any]:
             raise _refused() from error
     if budget < 0:
         raise bad_request("the JSON patch copies too much")
-    result = holder.get("")
-    if not isinstance(result, dict):
-        raise _refused()
-    return result
+    result = holder[""]
+    if isinstance(result, list):
+        raise _unfit(msgspec.json.encode(result).decode(), NO_OBJECT)
+    changed: dict[str, Any] = result
+    return changed
 
 
 def _checked(operations: Any) -> list[dict[str, Any]]:
@@ -84,6 +94,13 @@ def _checked(operations: Any) -> list[dict[str, Any]]:
     return [operation or {} for operation in operations]
 
 
+def unknown_members(operations: Any) -> list[str]:
+    """Return the paths of what the operations of a JSON patch say that no operation has."""
+    told = enumerate(operations if isinstance(operations, list) else ())
+    known = ("op", "path", "from", "value")
+    return [f"[{at}].{name}" for at, one in told if isinstance(one, dict) for name in one if name not in known]
+
+
 def undecodable(value: Any, wanted: str) -> ApiError:
     """Return the 400 of a patch that is not of the form of its type."""
     return bad_request(f"error decoding patch: json: cannot unmarshal {json_name(value)} into {wanted}")
@@ -98,7 +115,8 @@ def _refused() -> ApiError:
 def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> int:
     """Apply one operation to the holder (the document lies under the empty key); return how many values were copied.
 
-    As upstream's library has it (evanphx/json-patch v4): what a map lacks may be replaced, and is null when copied.
+    As upstream's library has it (evanphx/json-patch v4): what a map lacks may be replaced, and is null when copied;
+    what precedes a path's first slash is nothing; and a document is replaced whole by an object or a list alone.
     """
     path = _pointer(operation.get("path"))
     match operation.get("op"):
@@ -107,11 +125,13 @@ def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> int:
         case "remove":
             _remove(holder, _below(path))
         case "replace":
-            _replace(holder, path, operation.get("value"))
+            value = operation.get("value")
+            if operation.get("path"):
+                _replace(holder, _below(path), value)
+            elif isinstance(value, (dict, list)):
+                holder[""] = value
         case "move":
             source = _below(_pointer(operation.get("from")))
-            if path[: len(source)] == source and path != source:
-                raise ValueError("a value cannot move into itself")
             value = _find(holder, source)
             _remove(holder, source)
             _add(holder, _below(path), value)
@@ -121,7 +141,7 @@ def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> int:
             _add(holder, _below(path), copied)
             return _count(copied)
         case "test":
-            if not _equal(_got(holder, path), operation.get("value")):
+            if not _equal(_got(holder, _below(path) if operation.get("path") else path), operation.get("value")):
                 raise ValueError("testing value failed")
         case other:
             raise ValueError(f"unknown operation {other!r}")
@@ -152,9 +172,9 @@ def _got(holder: Any, path: list[str]) -> Any:
 
 
 def _pointer(text: Any) -> list[str]:
-    if not isinstance(text, str) or (text and not text.startswith("/")):
+    if not isinstance(text, str):
         raise ValueError(f"{text!r} is not a JSON pointer")
-    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")]
+    return ["", *(part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:])]
 
 
 def _index(part: str, length: int) -> int:
@@ -203,9 +223,11 @@ def _remove(holder: Any, path: list[str]) -> None:
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Compare JSON values; true and 1 differ, as they do in JSON."""
+    """Compare JSON values as they are written: true and 1 differ, and so do 1 and 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
+    if isinstance(left, float) != isinstance(right, float):
+        return False
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(_equal(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):
@@ -222,6 +244,7 @@ def _count(value: Any) -> int:
 
 
 _UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) ?(\S*) into Go struct field .* of type (\S+)$")
+_PARTS: Final = re.compile(r"[^.\[\]]+")
 _KINDS: Final = {"object": "map", "array": "slice", "number": "int64"}
 
 
@@ -229,21 +252,47 @@ def unreadable(operation: Patch, changed: Any, error: ApiError, schema: str) -> 
     """Return the 422 of a patch that makes an object which does not fit its kind's `schema`."""
     why = error.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or error.message
     if operation.patch_type == "strategic":
-        told, why = printed(operation.patch), _unrestorable(why)
+        told, why = printed(operation.patch), _unrestorable(why, changed, error, schema)
     elif operation.patch_type == "json":
         told = goorder.text(changed, schema, goorder.touched_by_operations(operation.patch or ()))
     else:
         told = goorder.text(changed, schema, goorder.touched_by_merge(operation.patch))
+    return _unfit(told, why)
+
+
+def _unfit(told: str, why: str) -> ApiError:
     text = f"Invalid value: {quoted(told)}: {why}"
     return ApiError(422, "Invalid", f' "" is invalid: patch: {text}', [Cause("patch", text, "FieldValueInvalid")])
 
 
-def _unrestorable(why: str) -> str:
+def _place(changed: Any, schema: str, path: str) -> tuple[Any, str | None]:
+    """Return the value at a path as causes tell it, and which scalar it should be."""
+    value, scalar, struct = changed, None, schema
+    for part in _PARTS.findall(path):
+        if isinstance(value, list):
+            value = value[int(part)]
+            continue
+        value = value.get(part) if isinstance(value, dict) else None
+        entry = model(struct).fields.get(part) if struct else None
+        scalar, struct = (entry.scalar, entry.model) if entry is not None else (scalar, struct)
+    return value, scalar
+
+
+_OWN_READERS: Final = {"time": "string", "micro-time": "string", "int-or-string": "int32"}
+"""Scalars that read their JSON themselves, and what they read it into."""
+
+
+def _unrestorable(why: str, changed: Any, error: ApiError, schema: str) -> str:
     """Return how upstream says of a strategic merge patch that a value does not fit (runtime.FromUnstructured)."""
     found = _UNMARSHALS.search(why)
     if found is None:
         return why
-    given, wanted = _KINDS.get(found[1], found[1]), found[3]
+    value, scalar = _place(changed, schema, error.causes[0].field) if error.causes else (None, None)
+    if scalar in _OWN_READERS:
+        number = f" {value}" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+        shown = f"{found[1]}{number if _OWN_READERS[scalar] == 'int32' else ''}"
+        return f"json: cannot unmarshal {shown} into Go value of type {_OWN_READERS[scalar]}"
+    given, wanted = "float64" if isinstance(value, float) else _KINDS.get(found[1], found[1]), found[3]
     if wanted.startswith("[]"):
         return f"cannot restore slice from {given}"
     if wanted.startswith("map[") or wanted == "v1.ResourceList":
@@ -251,8 +300,6 @@ def _unrestorable(why: str) -> str:
     if "." in wanted and wanted not in named_texts():
         return f"cannot restore struct from: {given}"
     text = wanted == "string" or wanted in named_texts()
-    if "." in found[2]:
-        given = "float64"
     # Go turns a whole number into a text of one letter, which upstream stops; anything else it cannot turn at all.
     if (given == "int64" and text) or (given == "float64" and wanted in ("int32", "int64")):
         return f"cannot convert {given} to {wanted}"

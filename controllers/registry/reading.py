@@ -22,6 +22,9 @@ YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
 
 _PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
 
+SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
+"""Where upstream makes the scheme that it reads bodies by, as its sentences tell it."""
+
 _OTHER_VERSIONS: Final = (
     ("policy/v1beta1", "Eviction"),
     ("apps/v1beta1", "Scale"),
@@ -163,7 +166,7 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
             400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
         )
     version = sent.rpartition("/")[2]
-    why = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+    why = f'no kind "{of}" is registered for version "{sent}" in scheme "{SCHEME}"'
     if (sent, of) == ("v1", "List") or is_model(
         f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"
     ):
@@ -174,6 +177,16 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
 
 def _title(kind: Kind) -> str:
     return f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
+
+
+def report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
+    """Tell of fields that nobody knows, as whoever writes asked for.
+
+    Raises:
+        ApiError: 400, the client is strict.
+    """
+    if unknown or context.repeated is not None:
+        _report_unknown(_title(kind), unknown, context)
 
 
 def _report_unknown(title: str, unknown: list[str], context: Context) -> None:

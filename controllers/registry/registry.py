@@ -29,7 +29,7 @@ from controllers.registry.schema import too_deep
 from controllers.registry.strategic import strategic_merge
 from controllers.registry.table import Kinds, Table
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, already_exists, bad_request, conflict, not_found
+from scheduler_core.api.errors import ApiError, already_exists, bad_request, conflict, not_found, renamed
 
 UNSUPPORTED_PATCH: Final = (
     "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
@@ -107,7 +107,10 @@ class _Write:
         kind = self.kind_of(operation.resource)
         if kind.stored_as is not None:
             self._asked = kind
-            stored = self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation))
+            try:
+                stored = self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation))
+            except ApiError as error:
+                raise renamed(error, kind.stored_as.resource, kind.resource) from error
             return stored.shown_as(msgspec.json.encode(kind.outward(stored.object)))
         return self._apply(kind, operation)
 
@@ -134,13 +137,7 @@ class _Write:
             case Create() | Update():
                 body = kind.inward(reading.checked(kind, operation.object, self.context))
                 return replace(operation, resource=stored_as.resource, object=body)
-            case Patch() if operation.patch_type == "apply":
-                return replace(operation, resource=stored_as.resource)
-            case Patch():
-                shown = kind.outward(self.existing(stored_as.resource, operation.namespace, operation.name).object)
-                changed = kind.inward(reading.checked(kind, _patched(shown, operation, kind.schema), self.context))
-                return Update(stored_as.resource, operation.namespace, operation.name, changed, operation.subresource)
-            case Delete():
+            case Patch() | Delete():
                 return replace(operation, resource=stored_as.resource)
             case _:
                 return operation
@@ -300,14 +297,40 @@ class _Write:
         view = subresource.view if subresource is not None else None
         if operation.patch_type == "strategic" and not kind.strategic:
             raise ApiError(415, "UnsupportedMediaType", UNSUPPORTED_PATCH)
-        schema = (subresource.schema if subresource is not None else "") or kind.schema
-        changed = _patched(view(stored.object) if view is not None else stored.object, operation, schema)
+        asked = self._asked or kind
+        schema = (subresource.schema if subresource is not None else "") or asked.schema
+        changed = _patched(_outward(asked, stored.object) if view is None else view(stored.object), operation, schema)
         try:
-            return self._take(kind, stored, changed, operation, subresource)
+            if operation.patch_type != "strategic":
+                self._check_version(asked, changed, stored.name)
+            taken = changed
+            if asked is not kind:
+                taken = asked.inward(reading.checked(asked, changed, self.context))
+            return self._take(kind, stored, taken, operation, subresource)
         except reading.Unreadable as error:
             if isinstance(changed.get("metadata"), dict):
                 changed = without_creator(changed)
             raise unreadable(operation, changed, error, schema) from error
+
+    def _check_version(self, kind: Kind, changed: Document, name: str) -> None:
+        """Refuse what a patch left without a version: upstream reads it as its internal one, which knows no field.
+
+        Raises:
+            ApiError: 422, of another kind, or with fields that nobody knows where the client is strict; 400, it has no
+                name then.
+        """
+        if changed.get("apiVersion") or not kind.strategic:
+            return
+        of = changed.get("kind") or kind.kind
+        if of != kind.kind and isinstance(of, str):
+            why = (
+                f'no kind "{of}" is registered for the internal version of group "{kind.group}" in scheme '
+                f'"{reading.SCHEME}"'
+            )
+            raise reading.Unreadable(400, "BadRequest", why)
+        unknown = sorted(key for key in changed if key not in ("apiVersion", "kind"))
+        reading.report_unknown(kind, unknown, self.context)
+        raise _nameless(name)
 
     def _take(
         self, kind: Kind, stored: Stored, changed: Document, operation: Patch, subresource: Subresource | None
@@ -320,8 +343,7 @@ class _Write:
         if uid and uid != stored.uid and self.context.field_manager:
             raise incoming.other_object(kind, stored, uid)
         if isinstance(metadata, dict) and not metadata.get("name"):
-            why = f"the name of the object ({stored.name} based on URL) was undeterminable: name must be provided"
-            raise bad_request(why)
+            raise _nameless(stored.name)
         if view is not None:
             return self._update(
                 kind, Update(kind.resource, operation.namespace, operation.name, changed, operation.subresource)
@@ -501,6 +523,16 @@ def _written(kind: Kind, name: str) -> Subresource | None:
     if subresource is None or not (subresource.part or subresource.change):
         raise ApiError(405, "MethodNotAllowed", f"update is not supported on {kind.resource}/{name}")
     return subresource
+
+
+def _nameless(name: str) -> ApiError:
+    """Return the 400 of an object that a patch left without a name."""
+    return bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
+
+
+def _outward(asked: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a stored document in the version that it is asked for in, where that is a further one."""
+    return document if asked.stored_as is None else asked.outward(document)
 
 
 def _patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Document:

@@ -335,7 +335,7 @@ def check(document: dict[str, Any], key: str, path: str = "", *, require: bool =
 
 
 def _check_struct(
-    document: dict[str, Any], struct: Model, path: str, report: Report, require: bool, good: str = ""
+    document: dict[str, Any], struct: Model, path: str, report: Report, require: bool, good: str | None = None
 ) -> None:
     off = _OFF.get(struct.key, ())
     for name in list(document):

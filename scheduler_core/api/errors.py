@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 
@@ -119,6 +119,16 @@ def already_exists(resource: str, name: str, *, leaving: bool = False) -> ApiErr
     if leaving:
         message = f"object is being deleted: {message}"
     return ApiError(409, "AlreadyExists", message, kind=plural, group=group, name=name)
+
+
+def renamed(error: ApiError, resource: str, asked: str) -> ApiError:
+    """Return a refusal that names a group resource (`events`) by its other name (`events.events.k8s.io`)."""
+    plural, group = split_resource(resource)
+    if error.reason not in ("NotFound", "AlreadyExists", "Conflict") or (error.kind, error.group) != (plural, group):
+        return error
+    named = (f'{shown_resource(one)} "{error.name}"' for one in (resource, asked))
+    kind, group = split_resource(asked)
+    return replace(error, message=error.message.replace(*named, 1), kind=kind, group=group)
 
 
 def conflict(resource: str, name: str, why: str = "") -> ApiError:

@@ -14,6 +14,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NAMES: Final = {kind.resource for kind in KINDS} | {kind.kind for kind in KINDS}
 MEANT: Final = {
     ("controllers/log/operations.py", "pods"): "a binding is of a pod",
+    ("controllers/registry/metadata.py", "Event"): "what owns nothing",
     ("controllers/kit/recorder.py", "events"): "what the recorder writes",
     ("controllers/kit/recorder.py", "Event"): "what the recorder writes",
     ("controllers/kit/services.py", "Pod"): "what an address refers to",

@@ -28,7 +28,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("data", new.get("data"), old.get("data"))
+    return fields.non_negative("revision", new["revision"]) + fields.immutable("data", new.get("data"), old.get("data"))
 
 
 KIND: Final = Kind(
@@ -41,6 +41,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    rule_checks=0,
     columns=(
         NAME,
         CONTROLLER,

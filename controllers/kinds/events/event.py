@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.core import event as core
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import Document, at
 from scheduler_core.api.errors import Cause
@@ -43,6 +43,13 @@ _KEPT: Final = (
     "reportingInstance",
 )
 """What may not change, in upstream's order."""
+
+_STRUCTS: Final = {
+    "involvedObject": "core.ObjectReference",
+    "related": "*core.ObjectReference",
+    "source": "core.EventSource",
+}
+"""Those of them that sentences show as the server holds them."""
 
 
 def _inward(document: Document) -> Document:
@@ -84,7 +91,10 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     causes = _series(new) if new.get("series") != old.get("series") else []
     for key in _KEPT:
         field = "reportingController" if key == "reportingComponent" else key
-        causes += fields.immutable(field, new.get(key), old.get(key))
+        if key in _STRUCTS:
+            causes += internal.immutable(field, new.get(key), old.get(key), _STRUCTS[key])
+        else:
+            causes += fields.immutable(field, new.get(key), old.get(key))
     return causes
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
@@ -33,7 +33,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec.parentRef", at(new, "spec", "parentRef"), at(old, "spec", "parentRef"))
+    of = "*networking.ParentReference"
+    return internal.immutable("spec.parentRef", at(new, "spec", "parentRef"), at(old, "spec", "parentRef"), of)
 
 
 def _parent(document: Mapping[str, Any], age: Any) -> str:
