@@ -1,7 +1,7 @@
 // The room: who is stuck on what, in which order, and what a filter leaves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bars, counts, groups, reasonOf, shown } from "../../static/js/room/model.js";
+import { ago, bars, counts, groups, reasonOf, shown, waitingOf } from "../../static/js/room/model.js";
 
 const HELP = "Preemption is not helpful for scheduling";
 const CPU = "Insufficient cpu";
@@ -48,5 +48,15 @@ test("how long ago is told in tens of seconds, then in minutes", () => {
   assert.deepEqual(ago(0, 47_000), { unit: "seconds", count: 40 });
   assert.deepEqual(ago(0, 119_000), { unit: "seconds", count: 110 });
   assert.deepEqual(ago(0, 250_000), { unit: "minutes", count: 4 });
-  assert.deepEqual(ago(5_000, 0), { unit: "seconds", count: 0 });
+  assert.deepEqual(ago(5_000, 0), { unit: "now", count: 0 });
+  assert.deepEqual(ago(0, 9_000), { unit: "now", count: 0 });
+});
+
+test("the pod that waits is drawn in the scale of the nodes; what no node could hold is cut off", () => {
+  const nodes = [{ name: "n1", cpu: 4000, pods: [] }, { name: "n2", cpu: 2000, pods: [] }];
+  const waits = (waiting) => waitingOf({ waiting, nodes });
+  assert.deepEqual(waits({ name: "vip", cpu: 2000, node: "n2" }), { name: "vip", share: 0.5, more: false, nominated: true });
+  assert.deepEqual(waits({ name: "vip", cpu: 5000, node: "" }), { name: "vip", share: 1, more: true, nominated: false });
+  assert.equal(waits(null), null);
+  assert.equal(waitingOf({ waiting: { name: "vip", cpu: 1, node: "" }, nodes: [] }), null);
 });

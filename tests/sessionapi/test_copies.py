@@ -208,6 +208,7 @@ async def test_a_tile_tells_on_what_a_copy_is_stuck_and_when_somebody_last_acted
             "n": 1,
             "pods": ["vip"],
         }
+        assert (stuck["waiting"]["name"], stuck["waiting"]["node"]) == ("vip", ""), "it is drawn before the nodes"
         assert stuck["did"] == {"verb": "ADDED", "resource": "pods", "object": "vip"}
         assert stuck["since"] >= copy.made_ms
         # A copy that somebody has deleted is told as one that failed.

@@ -44,6 +44,7 @@ class Picture:
 
     pending: tuple[Document, ...]
     nominated: tuple[Document, ...]
+    waiting: Document | None
     nodes: tuple[Document, ...]
     did: Document | None
     acted_ms: int
@@ -68,7 +69,7 @@ def _tile(copy: Copy, revisions: Mapping[int, int], now_ms: int) -> Document:
     revision = None if copy.fork_id is None else revisions.get(copy.fork_id)
     if copy.fork_id is None or copy.fork is None or revision is None:
         why = copy.problem or "the copy is no longer there: hand out a new one"
-        nothing: Document = {"pending": [], "nominated": [], "nodes": [], "did": None}
+        nothing: Document = {"pending": [], "nominated": [], "waiting": None, "nodes": [], "did": None}
         return {**told, **nothing, "code": "", "state": "failed", "problem": why, "since": copy.made_ms}
     picture = _picture(copy, copy.fork_id, revision)
     if picture.done and not copy.done_ms:
@@ -83,6 +84,7 @@ def _tile(copy: Copy, revisions: Mapping[int, int], now_ms: int) -> Document:
         "state": state,
         "pending": list(picture.pending),
         "nominated": list(picture.nominated),
+        "waiting": picture.waiting,
         "nodes": list(picture.nodes),
         "did": picture.did,
         "since": copy.done_ms or acted,
@@ -125,7 +127,7 @@ def _read(store: SqlStore, since: int, before: Picture | None, until: str) -> Pi
     if act is not None:
         did, acted_ms = {"verb": act.verb, "resource": act.resource, "object": act.name}, act.written_ms
     done = bool(until) and _goal(until).holds(View(store, Moment(store.counters().last_ms)))
-    return Picture(_pending(pods), _nominated(pods), _nodes(nodes, pods), did, acted_ms, done)
+    return Picture(_pending(pods), _nominated(pods), _waiting(pods), _nodes(nodes, pods), did, acted_ms, done)
 
 
 @lru_cache(maxsize=100)
@@ -174,6 +176,20 @@ def _nominated(pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:
         if (pod.get("status") or {}).get("nominatedNodeName") and not pod["spec"].get("nodeName")
     ]
     return tuple(found[:NAMES_SHOWN])
+
+
+def _waiting(pods: Iterable[FrozenDocument]) -> Document | None:
+    """Return the most important pod that waits for a node; None where none does."""
+    found = [
+        pod
+        for pod in pods
+        if not pod["spec"].get("nodeName") and (pod.get("status") or {}).get("phase", "Pending") == "Pending"
+    ]
+    if not found:
+        return None
+    first = min(found, key=lambda pod: (-pod["spec"].get("priority", 0), pod["metadata"]["name"]))
+    node = (first.get("status") or {}).get("nominatedNodeName", "")
+    return {"name": first["metadata"]["name"], "cpu": _cpu(first), "node": node}
 
 
 def _nodes(nodes: Iterable[FrozenDocument], pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:

@@ -10,6 +10,7 @@
  * @property {"stuck" | "working" | "idle" | "done" | "failed"} state
  * @property {{reason: string, n: number, pods: string[]}[]} pending
  * @property {{pod: string, node: string}[]} nominated
+ * @property {{name: string, cpu: number, node: string} | null} waiting the most important pod without a node; `node`: where it is nominated
  * @property {{name: string, cpu: number, pods: {name: string, cpu: number, priority: number, leaving: boolean}[]}[]} nodes
  * @property {{verb: string, resource: string, object: string} | null} did
  * @property {number} since Unix milliseconds
@@ -96,12 +97,25 @@ export function bars(tile) {
 }
 
 /**
- * How long ago, in seconds below two minutes, then in minutes.
+ * The pod that waits, in the scale of the nodes' bars.
+ * @param {Tile} tile
+ * @returns {{name: string, share: number, more: boolean, nominated: boolean} | null} `more`: it asks for more than any node has
+ */
+export function waitingOf({ waiting, nodes }) {
+  const widest = Math.max(0, ...nodes.map(({ cpu }) => cpu));
+  if (!waiting || !widest) return null;
+  const share = waiting.cpu / widest;
+  return { name: waiting.name, share: Math.min(1, share), more: share > 1, nominated: waiting.node !== "" };
+}
+
+/**
+ * How long ago: just now, in tens of seconds below two minutes, then in minutes.
  * @param {number} sinceMs
  * @param {number} nowMs
- * @returns {{unit: "seconds" | "minutes", count: number}}
+ * @returns {{unit: "now" | "seconds" | "minutes", count: number}}
  */
 export function ago(sinceMs, nowMs) {
   const seconds = Math.max(0, Math.round((nowMs - sinceMs) / 1000));
+  if (seconds < 10) return { unit: "now", count: 0 };
   return seconds < 120 ? { unit: "seconds", count: Math.floor(seconds / 10) * 10 } : { unit: "minutes", count: Math.floor(seconds / 60) };
 }

@@ -12,6 +12,9 @@ import { linesOf, miniature, seatOf, tileOf } from "./tile.js";
  * @typedef {{tiles: readonly Tile[] | null, wish: Wish, names: boolean, chosen: number}} Own
  */
 
+/** Milliseconds after which it is told anew how long ago something was done. */
+const AGO_MS = 10_000;
+
 /**
  * @param {HTMLElement} root
  * @param {object} world
@@ -33,6 +36,10 @@ export function mountRoom(root, { dispatch, load, close }) {
     if (last) draw(last);
   };
   listen(root, parts, own, { dispatch, close, redraw });
+  // How long ago something was done goes on also where nothing changes.
+  setInterval(() => {
+    if (last && !root.hidden) draw(last);
+  }, AGO_MS);
 
   async function fetchTiles() {
     if (loading) return;
@@ -177,7 +184,7 @@ function focusAgain(state, reason, order, seat) {
 function build(root) {
   const title = element("h2", { "data-testid": "room-title" });
   const note = element("p", { class: "hint" });
-  const names = element("input", { type: "checkbox", "data-testid": "room-names" });
+  const names = element("input", { type: "checkbox", role: "switch", "data-testid": "room-names" });
   const namesText = element("span");
   const goal = element("input", { class: "input room-goal mono", "data-testid": "room-goal", maxlength: 400, spellcheck: "false" });
   const seeds = element("input", { type: "checkbox", "data-testid": "room-seeds" });
@@ -190,6 +197,8 @@ function build(root) {
   const legend = element("dl", { class: "room-legend" });
   const reasons = element("ul", { class: "room-reasons" });
   const hint = element("p", { class: "hint" });
+  const signs = element("ul", { class: "room-signs" }, ["waits", "nominated", "leaving"].map((sign) =>
+    element("li", {}, [element("span", { class: "room-bar", "aria-hidden": "true" }, element("i", { class: sign === "nominated" ? "waits nominated" : sign })), element("span", { "data-sign": sign })])));
   const states = element("div", { class: "segmented", role: "group" });
   const search = element("input", { class: "input room-search", type: "search", "data-testid": "room-search" });
   const orders = element("div", { class: "segmented", role: "group" });
@@ -206,14 +215,14 @@ function build(root) {
   const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), again, open, wall]);
   root.append(
     element("header", { class: "room-head" }, [
-      element("div", {}, [title, note]), goal, element("label", { class: "people-switch" }, names, namesText),
+      element("div", {}, [title, note]), goal, element("label", { class: "people-switch" }, namesText, names),
       element("label", { class: "people-switch" }, seeds, seedsText), hand, close,
     ]),
-    element("aside", { class: "room-side" }, [stuck, strip, legend, reasons, hint]),
+    element("aside", { class: "room-side" }, [stuck, strip, legend, reasons, hint, signs]),
     element("div", { class: "room-main" }, [element("div", { class: "room-bar-top" }, [states, search, element("span", { class: "spacer" }), orders]), tiles, empty]),
     foot,
   );
-  return { title, note, goal, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, states, search,
+  return { title, note, goal, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, signs, states, search,
     orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText, again, wall, wallText };
 }
 
@@ -234,6 +243,7 @@ function drawWords(parts, all, lang, names) {
   setAttribute(parts.close, "aria-label", text(lang, "close"));
   setText(parts.stuck, text(lang, "room.stuck_on"));
   setText(parts.hint, text(lang, "room.hint"));
+  for (const one of parts.signs.querySelectorAll("[data-sign]")) setText(one, text(lang, `room.sign_${one.getAttribute("data-sign")}`));
   setAttribute(parts.search, "aria-label", text(lang, "room.find"));
   setAttribute(parts.search, "placeholder", text(lang, "room.find"));
 }

@@ -4,7 +4,7 @@
 /** @import { Tile } from "./model.js" */
 import { element, icon } from "../dom/dom.js";
 import { counted, text } from "../lib/text.js";
-import { ago, bars, reasonOf } from "./model.js";
+import { ago, bars, reasonOf, waitingOf } from "./model.js";
 
 const SIGNS = { stuck: "ban", working: "play", idle: "clock", done: "check", failed: "warn" };
 /** Classes of owner hues by rank of priority, the highest first; past the last the last. */
@@ -37,7 +37,11 @@ export function seatOf(tile, lang, names) {
 
 /** @param {Tile} tile */
 export function miniature(tile) {
-  const rows = bars(tile).slice(0, 4).map(({ node, parts }) => element("span", { class: "room-node" }, [
+  const waits = waitingOf(tile);
+  const mark = waits && element("i", { class: `waits${waits.nominated ? " nominated" : ""}${waits.more ? " more" : ""}` });
+  if (waits && mark) mark.style.flexBasis = `${Math.max(6, waits.share * 100)}%`;
+  const first = waits && element("span", { class: "room-node room-waits" }, [element("span", { title: waits.name }, waits.name), element("span", { class: "room-bar" }, mark)]);
+  const rows = bars(tile).slice(0, 4).map(({ node, parts }) => element("span", { class: node === tile.waiting?.node ? "room-node wanted" : "room-node" }, [
     element("span", {}, node),
     element("span", { class: "room-bar" }, parts.map(({ share, rank, leaving }) => {
       const part = element("i", { class: `hue-${HUES[Math.min(rank, HUES.length - 1)]}${leaving ? " leaving" : ""}` });
@@ -45,7 +49,7 @@ export function miniature(tile) {
       return part;
     })),
   ]));
-  return element("span", { class: "room-mini", "aria-hidden": "true" }, rows);
+  return element("span", { class: "room-mini", "aria-hidden": "true" }, [first, ...rows]);
 }
 
 /**
@@ -65,6 +69,6 @@ export function linesOf(tile, lang, nowMs) {
   const past = ago(tile.since, nowMs);
   const when = counted(lang, `room.ago_${past.unit}`, { count: past.count });
   if (tile.did && lines.length < 3) lines.push(text(lang, `room.did_${tile.did.verb.toLowerCase()}`, { object: tile.did.object }) + ` · ${when}`);
-  else if (!lines.length) lines.push(text(lang, "room.nothing"), when);
+  else if (!lines.length) lines.push(text(lang, "room.nothing"), ...(past.unit === "now" ? [] : [when]));
   return lines.slice(0, 3);
 }
