@@ -372,3 +372,15 @@ def test_the_handout_is_dark_on_white_paper_also_for_who_reads_in_the_dark(
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     expect(page.locator(".screen-only")).to_be_hidden()
+
+
+def test_a_long_title_is_read_whole_on_a_laptop_and_on_a_phone(open_classroom: Callable[..., Classroom]) -> None:
+    classroom = open_classroom("", lesson="scheduling-framework")
+    laptop = {"viewport": {"width": 1366, "height": 768}}
+    for page in (teacher_page(classroom, **laptop), teacher_page(classroom, **PHONE)):
+        title = page.locator(".top-bar h1")
+        expect(title).to_have_text("The framework and your own plugin")
+        whole = "one => one.scrollWidth <= one.clientWidth && one.scrollHeight < one.clientHeight + 10"
+        assert title.evaluate(whole), "no line of it is cut off"
+        cut = "all => all.filter(one => one.checkVisibility() && one.scrollWidth > one.clientWidth).length"
+        assert page.locator(".top-bar .segmented").evaluate_all(cut) == 0, "what stands beside it gives no room away"

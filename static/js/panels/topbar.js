@@ -79,6 +79,7 @@ export function mount(root, dispatch, session) {
       shut.hidden = ui.join.reachable;
       setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
       // Who only watches moves no clock: on a wall the room is wanted.
+      root.classList.toggle("teaches", view.me?.role === "teacher");
       root.classList.toggle("watches", view.me?.role === "viewer" && !view.me.recorded);
       role.hidden = !view.me;
       if (view.me) setText(role, text(lang, view.me.recorded ? "role_recording" : `role_${view.me.role}`));
