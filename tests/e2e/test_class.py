@@ -384,3 +384,12 @@ def test_a_long_title_is_read_whole_on_a_laptop_and_on_a_phone(open_classroom: C
         assert title.evaluate(whole), "no line of it is cut off"
         cut = "all => all.filter(one => one.checkVisibility() && one.scrollWidth > one.clientWidth).length"
         assert page.locator(".top-bar .segmented").evaluate_all(cut) == 0, "what stands beside it gives no room away"
+
+
+def test_alone_on_a_phone_the_button_has_the_whole_foot(open_classroom: Callable[..., Classroom]) -> None:
+    classroom = open_classroom("", lesson="life-of-a-pod", alone=True)
+    page = teacher_page(classroom, **PHONE)
+    page.get_by_test_id("lesson-next").click()
+    button, option = page.get_by_test_id("vote-send"), page.locator(".vote-option").first
+    expect(button).to_be_visible()
+    assert (button.bounding_box() or {})["x"] == (option.bounding_box() or {})["x"], "they stand at the same edge"
