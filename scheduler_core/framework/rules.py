@@ -100,6 +100,8 @@ class Rules:
         pre_filter_fits: a PreFilter plugin's no is a FitError, so PostFilter has its turn; else the first such no ends
             the attempt.
         pre_score_of_one: PreScore runs for a single feasible node, too.
+        nominated_first: a pod's nominated node is tried before all others and, if it passes, taken alone (upstream
+            since 1.21); else it is one among the others.
         pops_backoff: with nothing active the pod whose backoff ends first goes early.
         unschedulable_max_ms: simulated milliseconds after which a pod that no event helped is tried again; None: the
             queue's own.
@@ -125,6 +127,7 @@ class Rules:
     point_names: Mapping[str, str] = field(default_factory=dict)
     pre_filter_fits: bool = True
     pre_score_of_one: bool = False
+    nominated_first: bool = True
     pops_backoff: bool = True
     unschedulable_max_ms: int | None = None
     change_activates: bool = False

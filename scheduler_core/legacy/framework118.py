@@ -186,6 +186,7 @@ RULES: Final = Rules(
     point_names={"PreScore": "PostFilter", "PostFilter": "Preemption"},
     pre_filter_fits=False,
     pre_score_of_one=True,
+    nominated_first=False,
     pops_backoff=False,
     change_activates=True,
     unschedulable_max_ms=UNSCHEDULABLE_MS_MAX,

@@ -132,7 +132,7 @@ def decide(core: Core, run: Run) -> Cycle:
 
 def _filter(core: Core, run: Run, left: PreFilterResult) -> Generator[Ask, Reply, NDArray[np.intp]]:
     """Run Filter and the extenders, and return the feasible rows; one node's error breaks the attempt."""
-    status = yield from _pass(core, run, left, nominated_first=True)
+    status = yield from _pass(core, run, left, nominated_first=run.framework.rules.nominated_first)
     assert run.outcome is not None
     if run.extenders and run.outcome.used_nominated_node and not (status.ok and len(run.outcome.feasible)):
         # An extender turned the nominated node away, or broke at it: all nodes have their turn.

@@ -50,6 +50,18 @@ def test_a_preemption_is_carried_out_and_its_trace_replayed(era: Plane) -> None:
     assert era.node_of("boss") == "a"
 
 
+def test_the_nominated_node_is_one_among_the_others(era: Plane) -> None:
+    uid = era.pod("boss", "2", priorityClassName="high")
+    era.run(0)
+    assert era.get("boss")["status"]["nominatedNodeName"] == "a"
+    era.delete("pods", "go", grace=0)
+    era.node("b")
+    era.run(15_000)
+    assert era.node_of("boss")
+    envelope, blob = max(era.store.traces(uid), key=lambda trace: trace[0]["attempt"])
+    assert sorted(whole(Past(era.store), envelope, blob)["result"]["feasible"]) == ["a", "b"]
+
+
 def test_a_held_cycle_stands_at_the_era_s_points_and_is_taken_up_there(era: Plane, make_plane) -> None:
     era.node("b")
     era.node("c")
