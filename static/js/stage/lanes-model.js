@@ -102,6 +102,17 @@ export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort, ownerO
 }
 
 /**
+ * Pods that wait for the very reason that the one above them waits for: it is not told twice.
+ * @param {readonly (LaneRow | LaneGroup)[]} shown rows and groups, from the top
+ * @returns {Set<string>} their keys
+ */
+export function asAbove(shown) {
+  /** @param {LaneRow | LaneGroup | undefined} row */
+  const why = (row) => (row && "message" in row && row.message ? [row.plugin, row.message, ...row.wakes].join("|") : "");
+  return new Set(shown.flatMap((row, at) => ("key" in row && why(row) && why(row) === why(shown[at - 1]) ? [row.key] : [])));
+}
+
+/**
  * Pending pods that no queue has taken in yet. While the queue's lists are whole, those that none of them names. Where
  * they are cut nobody can tell a pod beyond the cut from a new one by its name, but by its age: only what was written
  * after the queue was is new.

@@ -9,7 +9,7 @@ import { setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { eventNames, fitReasons } from "../lib/sentences.js";
-import { PRIORITY_SORT, groupKey, movedWords, pageOf } from "./lanes-model.js";
+import { PRIORITY_SORT, asAbove, groupKey, movedWords, pageOf } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "ban", gated: "lock", permit: "users" };
 
@@ -117,10 +117,11 @@ export function mountLanes(element, dispatch) {
     section.dataset["empty"] = String(shown.items.length === 0);
     const most = Math.max(1, ...lane.groups.map((group) => group.count));
     updatePager(section, shown, lang);
+    const same = lane.name === "unschedulable" ? asAbove(shown.items) : new Set();
     syncList(part("rows"), shown.items, rowKey, () => h("li", { class: "st-row-item" }), (item, row) => {
       if ("count" in row) updateGroup(item, row, most, lang, row === shown.open, () =>
         turn(lane.name, 0, item.dataset["open"] === "true" ? "" : groupKey(row)));
-      else updateRow(item, row, lane, input, dispatch, shown.open !== null);
+      else updateRow(item, row, lane, input, dispatch, shown.open !== null ? "group" : same.has(row.key) ? "above" : "");
     });
     const partial = lane.listed < lane.count;
     const waits = input.paused && lane.rows.some((row) => row.state === "unseen");
@@ -151,7 +152,7 @@ function rowOf(element, key) {
  * @param {Lane} lane
  * @param {LanesInput} input
  * @param {Dispatch} dispatch
- * @param {boolean} told whether the group that it stands under says why it waits
+ * @param {"group" | "above" | ""} told what says already why it waits: its group, or the row above
  */
 function updateRow(item, row, lane, input, dispatch, told) {
   const { lang } = input;
@@ -163,7 +164,9 @@ function updateRow(item, row, lane, input, dispatch, told) {
     const focused = item.contains(document.activeElement);
     item.dataset["look"] = look;
     const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input, dispatch));
-    item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...(told ? [] : rowDetails(row, lane, lang)), ...holds);
+    item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...(told === "group" ? [] : told === "above" ? [
+      h("p", { class: "st-row-why", title: row.message, text: text(lang, "lane.same") }),
+    ] : rowDetails(row, lane, lang)), ...holds);
     if (focused) item.querySelector("button")?.focus();
   }
   item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));

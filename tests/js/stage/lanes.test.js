@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventNames, fitReasons } from "../../../static/js/lib/sentences.js";
-import { groupKey, laneModels, movedWords, pageOf, unseenPods } from "../../../static/js/stage/lanes-model.js";
+import { asAbove, groupKey, laneModels, movedWords, pageOf, unseenPods } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
@@ -162,4 +162,12 @@ test("above fifty pods of one priority the groups say whose they are, and the po
   const named = laneModels(queue({ active, counts: { active: 80 } }), [], "", 0,
     { backoff: { initialMs: 1, maxMs: 1 }, sort: "PrioritySort", ownerOf: () => "fill" });
   assert.deepEqual(lane(named, "active").groups.map(({ label, values, count }) => [label, values["owner"], count]), [["owner", "fill", 50]]);
+});
+
+test("what the row above says already is not said again, and another reason is", () => {
+  const row = (/** @type {string} */ key, message = "0/3 nodes are available: 3 Insufficient cpu.", wakes = ["Pod/Delete"]) =>
+    /** @type {any} */ ({ key, plugin: "NodeResourcesFit", message, wakes });
+  const shown = [row("a"), row("b"), row("c"), row("d", "0/3 nodes are available: 3 node(s) were unschedulable."), row("e"), row("f", undefined, ["Node/Add"])];
+  assert.deepEqual([...asAbove(shown)], ["b", "c"]);
+  assert.deepEqual([...asAbove([row("a", ""), row("b", "")])], [], "nothing was said");
 });

@@ -112,6 +112,7 @@ export const EN = {
   "hold.reject.of": "Reject {pod} in the name of {plugin}",
   "lane.inHand": "{pod} in hand",
   "lane.unseen": "Accepted; tried when time runs.",
+  "lane.same": "for the same reason",
   "lane.rejected": "rejected:",
   "lane.rejectedAll": "{n}/{of} {reason}.",
   "lane.wakes": "Wakes: {events}",

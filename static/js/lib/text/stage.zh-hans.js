@@ -112,6 +112,7 @@ export const ZH_HANS = {
   "hold.reject.of": "以 {plugin} 的名义拒绝 {pod}",
   "lane.inHand": "{pod} 在手",
   "lane.unseen": "已接受；时间走动时尝试。",
+  "lane.same": "原因同上",
   "lane.rejected": "拒绝：",
   "lane.rejectedAll": "{n}/{of} {reason}。",
   "lane.wakes": "唤醒：{events}",
