@@ -103,11 +103,9 @@ def test_the_page_is_enough(tmp_path: Path, pytestconfig: pytest.Config) -> None
     (project / "tests" / "kinds" / "test_use.py").write_text(USE)
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
     pytest_run = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    for arguments in (
-        ["tests/kinds/test_kinds_golden.py", "tests/docs/test_kinds.py", "--update-golden"],
-        ["tests/kinds/test_kinds_golden.py", "tests/docs/test_kinds.py", "tests/kinds/test_keepers.py"],
-        ["tests/kinds/test_use.py", "tests/registry/test_schema.py", "tests/registry/test_merging.py"],
-    ):
+    written = ["tests/kinds/test_kinds_golden.py", "tests/docs/test_kinds.py"]
+    others = ["kinds/test_keepers.py", "kinds/test_use.py", "registry/test_schema.py", "registry/test_merging.py"]
+    for arguments in ([*written, "--update-golden"], [*written, *(f"tests/{name}" for name in others)]):
         # Each is a run of hundreds of tests: patience for one is not enough where others work on the machine, too.
         ran = subprocess.run(
             [*pytest_run, *arguments], cwd=project, capture_output=True, text=True, timeout=4 * PATIENCE_SECONDS
