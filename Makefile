@@ -11,6 +11,10 @@ PYTEST_ARGS ?=
 # One more than there are processors: many tests wait for a browser or a server.
 PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
+# What one process has compiled the next one finds, whatever the shell says: else each start of a server compiles a
+# thousand modules, which is a third of its start.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run test lint walls types js py bench fmt lock prepare clean
 
 run: .venv/runtime.stamp
