@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -207,19 +207,34 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
     return document
 
 
-def checked_body(request: Request, kind: str, schema: str, group: str) -> dict[str, Any]:
-    """Return a body that is answered and never stored, its fields of the types that `schema` tells.
+def checked_body(request: Request, kind: str, schema: str, group: str) -> tuple[dict[str, Any], list[str]]:
+    """Return a body that is answered and never stored, its fields of the types that `schema` tells, and warnings.
 
     Raises:
         ApiError: 400, 415.
     """
     document = decode_body(request, kind)
     check_type(f"{group}/v1", kind, document)
-    wrong = check(document, schema, require=False).wrong
-    if wrong:
-        why = f'{kind} in version "v1" cannot be handled as a {kind}: {wrong[0].message}'
-        raise ApiError(400, "BadRequest", why, wrong)
-    return document
+    report = check(document, schema, require=False)
+    title = f'{kind} in version "v1" cannot be handled as a {kind}'
+    if report.wrong:
+        raise ApiError(400, "BadRequest", f"{title}: {report.wrong[0].message}", report.wrong)
+    unknown = [f'unknown field "{path}"' for path in report.unknown]
+    asked = request.query.get("fieldValidation", "") or "Warn"
+    if unknown and asked == "Strict":
+        raise bad_request(f"{title}: strict decoding error: {', '.join(unknown)}")
+    return document, unknown if asked == "Warn" else []
+
+
+def warned(answer: Callable[[], Response], warnings: Sequence[str]) -> Response:
+    """Return an answer with warnings beside it, or beside the refusal that it is."""
+    try:
+        response = answer()
+    except ApiError as refusal:
+        refusal.warnings = tuple(warnings)
+        raise
+    response.headers += map(warning, warnings[:WARNINGS_MAX])
+    return response
 
 
 class _Unrecognized(ApiError):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from clustersim.apiserver import impersonating
-from clustersim.apiserver.messages import Request, Response, checked_body, json_response
+from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
 from clustersim.apiserver.negotiation import check_acceptable, wanted
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
@@ -69,11 +69,11 @@ def answer(request: Request, principal: Principal) -> Response:
     check_acceptable(request)
     wanted(request, tables=False)
     schema = f"{review.group.partition('.')[0]}_v1.{review.kind}"
-    document = checked_body(request, review.kind, schema, review.group)
+    document, warnings = checked_body(request, review.kind, schema, review.group)
     spec = document.get("spec")
     asked = spec if isinstance(spec, dict) else {}
     head = {"kind": review.kind, "apiVersion": f"{review.group}/v1", "metadata": {}}
-    return json_response({**head, **review.answer(asked, principal, request, namespace)}, 201)
+    return warned(lambda: json_response({**head, **review.answer(asked, principal, request, namespace)}, 201), warnings)
 
 
 def _own_access(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
@@ -100,10 +100,42 @@ def _attributes_wrong(spec: Mapping[str, Any]) -> list[Cause]:
         shown = {"Path": str(path.get("path") or ""), "Verb": str(path.get("verb") or "")}
         why = "cannot be specified in combination with resourceAttributes"
         return [fields.bad("spec.nonResourceAttributes", shown, why)]
-    if not isinstance(resource, dict) and not isinstance(path, dict):
+    if not isinstance(resource, dict):
+        if isinstance(path, dict):
+            return []
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         return [fields.bad("spec.resourceAttributes", None, why)]
-    return []
+    where = "spec.resourceAttributes"
+    return [
+        cause
+        for key in ("fieldSelector", "labelSelector")
+        if isinstance(resource.get(key), dict)
+        for cause in _selector_wrong(f"{where}.{key}", resource[key], labels=key == "labelSelector")
+    ]
+
+
+def _selector_wrong(field: str, selector: Mapping[str, Any], *, labels: bool) -> list[Cause]:
+    """Check a selector that a request would be limited to; operators that nobody knows yet are taken."""
+    raw, requirements = selector.get("rawSelector") or "", selector.get("requirements") or ()
+    if raw and requirements:
+        return [fields.bad(f"{field}.rawSelector", raw, "may not specified at the same time as requirements")]
+    if not raw and not requirements:
+        why = f"when {field} is specified, requirements or rawSelector is required"
+        return [fields.required(f"{field}.requirements", why)]
+    causes: list[Cause] = []
+    for index, one in enumerate(requirements):
+        where, key = f"{field}.requirements[{index}]", one.get("key") or ""
+        operator, values = one.get("operator") or "", one.get("values") or ()
+        if not key and not labels:
+            causes.append(fields.required(f"{where}.key", "must be specified"))
+        if operator in ("In", "NotIn") and not values:
+            causes.append(fields.required(f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
+        elif operator in ("Exists", "DoesNotExist") and values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            causes.append(fields.not_allowed(f"{where}.values", why))
+        if labels:
+            causes += fields.qualified_name(f"{where}.key", key)
+    return causes
 
 
 def _refuse(causes: list[Cause]) -> None:
@@ -117,6 +149,8 @@ def _access(spec: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
     if not isinstance(attributes, dict):
         asked = spec["nonResourceAttributes"]
         allowed = str(asked.get("verb", "")).lower() in ("get", "head")
+        if principal.role == TEACHER or _is_master(principal):
+            return {"allowed": True}
         if principal.role == ACCOUNT:
             reason = rbac.allows_path(principal, str(asked.get("verb") or ""), str(asked.get("path") or ""))
             return {"allowed": True, "reason": reason} if reason else {"allowed": False}
@@ -133,6 +167,11 @@ def _access(spec: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
     return decide(principal, values["verb"], resource, values["namespace"], values["name"], subresource)
 
 
+def _is_master(principal: Principal) -> bool:
+    """Return whether somebody is of upstream's privileged group, which no rule has to let in."""
+    return principal.role == ACCOUNT and "system:masters" in principal.info.get("groups", ())
+
+
 def _is_defined(principal: Principal, resource: str) -> bool:
     return TABLE.of(open_store(principal.session_id)).find_resource(resource) is not None
 
@@ -141,8 +180,10 @@ def decide(
     principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str
 ) -> dict[str, Any]:
     """Return the status of an access review."""
+    if _is_master(principal):
+        return {"allowed": True}
     if resource != "*" and find_resource(resource) is None and not _is_defined(principal, resource):
-        return {"allowed": False, "reason": f"no resource {resource!r} is served here"}
+        return {"allowed": principal.role == TEACHER}
     if principal.role == ACCOUNT:
         reason = rbac.allows(principal, verb, resource, namespace, name, subresource)
         return {"allowed": True, "reason": reason} if reason else {"allowed": False}

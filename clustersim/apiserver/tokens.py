@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from clustersim.apiserver.messages import Request, Response, checked_body, json_response
+from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
@@ -39,13 +39,18 @@ def create(view: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 404, 409, 422.
     """
-    body = checked_body(request, "TokenRequest", "authentication_v1.TokenRequest", _GROUP)
+    body, warnings = checked_body(request, "TokenRequest", "authentication_v1.TokenRequest", _GROUP)
+    return warned(lambda: _made(view, target, body), warnings)
+
+
+def _made(view: ReadView, target: Target, body: dict[str, Any]) -> Response:
     spec, metadata = (found if isinstance(found := body.get(key), dict) else {} for key in ("spec", "metadata"))
     namespace = target.namespace or ""
-    for key, own in (("name", target.name), ("namespace", namespace)):
-        if metadata.get(key) not in (None, "", own):
-            why = f"must match the service account {key} if specified"
-            raise invalid("TokenRequest", _GROUP, target.name, [fields.bad(f"metadata.{key}", metadata[key], why)])
+    if metadata.get("namespace") not in (None, "", namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    if metadata.get("name") not in (None, "", target.name):
+        why = "must match the service account name if specified"
+        raise invalid("TokenRequest", _GROUP, target.name, [fields.bad("metadata.name", metadata["name"], why)])
     account = view.get(target.kind.resource, namespace, target.name)
     if account is None:
         raise not_found(target.kind.resource, target.name)

@@ -58,7 +58,7 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
         if subresource.body is not None:
             check_body(document, subresource.body, context, namespace if target.kind.namespaced else None)
         if target.name:
-            _check_name(target, document, subresource)
+            _check_name(target, document, subresource, context)
         operation = Create(target.kind.resource, namespace, document, target.subresource)
         apply(store, operation, context)
         return with_warnings(
@@ -77,12 +77,14 @@ def _sent_kind(target: Target) -> str:
     return target.kind.kind if subresource is None or subresource.body is None else subresource.body[2]
 
 
-def _check_name(target: Target, document: Mapping[str, Any], subresource: Subresource) -> None:
+def _check_name(target: Target, document: Mapping[str, Any], subresource: Subresource, context: Context) -> None:
     """Refuse what is sent to another object than it names."""
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if name != target.name and subresource.body is not None:
-        raise bad_request(f"name in URL does not match name in {subresource.body[2]} object")
+        refusal = bad_request(f"name in URL does not match name in {subresource.body[2]} object")
+        refusal.warnings = tuple(context.warnings)
+        raise refusal
 
 
 def update(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
 WRAPPED_AT: Final = 78
 """The length to which the models wrap a paragraph."""
+
+_DEEP: Final = "\n" + 32 * " "
+
+_BREAKS: Final = {
+    "podInfoOnMount": {"defined by a CSIVolumeSource": _DEEP, '"false"': " ", "This field was": "\n\n"},
+    "expirationSeconds": {
+        "1. Old signer": "\n\n  ",
+        "implementations prior": "\n     ",
+        "2. Signer": "\n  ",
+        "3. Signer": "\n  ",
+        "The minimum valid": "\n\n",
+    },
+    "storageCapacity": {"The check can": "\n\n", "Alternatively,": "\n\n", "This field was": "\n\n"},
+    "tokenRequests": {
+        '"<audience>"': "\n  ",
+        '"token"': "\n    ",
+        '"expirationTimestamp"': "\n    ",
+        "},": "\n  ",
+        "...": "\n  ",
+        "}\n\nNote": "\n",
+    },
+}
+"""Field → how parts of what is said of it begin → what stands before them, where the wrapped lines do not show it."""
 
 
 def described(text: str) -> tuple[str, dict[str, str]]:
@@ -15,8 +39,14 @@ def described(text: str) -> tuple[str, dict[str, str]]:
     head, _, tail = text.partition("**parameters**")
     fields: dict[str, str] = {}
     for match in re.finditer(r"\* \*\*(\S+)\*\* ``[^`]*`` - (.*?)(?=\n\s*\* \*\*|\Z)", tail, re.DOTALL):
-        fields[match[1]] = _unwrapped(match[2])
+        fields[match[1]] = _broken(_unwrapped(match[2]), _BREAKS.get(match[1], {}))
     return _unwrapped(head), fields
+
+
+def _broken(text: str, breaks: Mapping[str, str]) -> str:
+    for opening, before in breaks.items():
+        text = re.sub(rf"\s+{re.escape(opening)}", lambda _, told=before + opening: told, text, count=1)  # type: ignore[misc]
+    return text
 
 
 def _unwrapped(text: str) -> str:

@@ -394,7 +394,8 @@ def _changed_part(
     if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)
-    metadata = {**old["metadata"], **_carried(subresource, decoded if "metadata" in written else changed, context)}
+    sent = decoded if "metadata" in written else changed
+    metadata = {**old["metadata"], **_carried(kind, subresource, sent, old["metadata"], context)}
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)
     document = {**old, "metadata": metadata}
@@ -412,14 +413,21 @@ def _changed_part(
     return document
 
 
-def _carried(subresource: Subresource, changed: Document, context: Context) -> Document:
+def _carried(
+    kind: Kind, subresource: Subresource, changed: Document, old: Mapping[str, Any], context: Context
+) -> Document:
     """Return what a write of a part takes along of the metadata sent with it: all of it, as upstream.
 
     What the engine sends is a part of the metadata, which leaves the rest as it is.
     """
     sent = changed.get("metadata") or {}
     if context.field_manager:
-        return {name: sent.get(name) for name in subresource.carries}
+        # What upstream's decoding writes stays, whatever is sent.
+        fixed = {key: text for key, text in (old.get("annotations") or {}).items() if key in kind.converted}
+        carried: Document = {name: sent.get(name) for name in subresource.carries}
+        if fixed and "annotations" in carried:
+            carried["annotations"] = {**(carried["annotations"] or {}), **fixed}
+        return carried
     texts = ("labels", "annotations")
     return {
         name: dict(sent[name]) for name in texts if name in subresource.carries and isinstance(sent.get(name), dict)

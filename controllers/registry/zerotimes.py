@@ -28,6 +28,7 @@ ZERO_TIMES: Final[dict[str, tuple[str, ...]]] = {
     "core_v1.ReplicationControllerCondition": _SINCE,
     "flowcontrol_v1.FlowSchemaCondition": _SINCE,
     "flowcontrol_v1.PriorityLevelConfigurationCondition": _SINCE,
+    "meta_v1.Condition": ("lastTransitionTime",),
     "storage_v1.VolumeError": ("time",),
 }
 """The times of a struct (`core_v1.PodCondition`) that are null where they are not set."""

@@ -126,9 +126,9 @@ def renamed(error: ApiError, resource: str, asked: str) -> ApiError:
     plural, group = split_resource(resource)
     if error.reason not in ("NotFound", "AlreadyExists", "Conflict") or (error.kind, error.group) != (plural, group):
         return error
+    said, says = (f'{shown_resource(one)} "{error.name}"' for one in (resource, asked))
     kind, group = split_resource(asked)
-    known, other = (f'{shown_resource(one)} "{error.name}"' for one in (resource, asked))
-    return replace(error, message=error.message.replace(known, other, 1), kind=kind, group=group)
+    return replace(error, message=error.message.replace(said, says, 1), kind=kind, group=group)
 
 
 def conflict(resource: str, name: str, why: str = "") -> ApiError:

@@ -275,8 +275,16 @@ def _condition(document: Mapping[str, Any], age: Any) -> str:
     return ",".join(told)
 
 
-def _told(source: str, name: str, cell: Any) -> Column:
-    return Column(name, "string", "", cell, source=f"certificates_v1.CertificateSigningRequest{source}")
+_SIGNER: Final = """\
+Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be \
+defaulted:
+ 1. If it's a kubelet client certificate, it is assigned
+    "kubernetes.io/kube-apiserver-client-kubelet".
+ 2. If it's a kubelet serving certificate, it is assigned
+    "kubernetes.io/kubelet-serving".
+ 3. Otherwise, it is assigned "kubernetes.io/legacy-unknown".
+Distribution of trust for signers happens out of band. You can select on this field using `spec.signerName`."""
+"""What upstream says of a column in the words of an older version, as of those below that say it themselves."""
 
 
 KIND: Final = Kind(
@@ -296,9 +304,17 @@ KIND: Final = Kind(
     columns=(
         NAME,
         AGE,
-        _told("Spec#signerName", "SignerName", lambda document, age: at(document, "spec", "signerName") or NONE),
-        _told("Spec#request", "Requestor", lambda document, age: at(document, "spec", "username") or ""),
-        _told("Spec#expirationSeconds", "RequestedDuration", _duration),
-        _told("Status#conditions", "Condition", _condition),
+        Column("SignerName", "string", _SIGNER, lambda doc, age: at(doc, "spec", "signerName") or NONE),
+        Column(
+            "Requestor", "string", "Base64-encoded PKCS#10 CSR data", lambda doc, age: at(doc, "spec", "username") or ""
+        ),
+        Column(
+            "RequestedDuration",
+            "string",
+            "",
+            _duration,
+            source="certificates_v1.CertificateSigningRequestSpec#expirationSeconds",
+        ),
+        Column("Condition", "string", "Conditions applied to the request, such as approval or denial.", _condition),
     ),
 )

@@ -106,17 +106,25 @@ KIND: Final = Kind(
         Column(
             "TokenRequests",
             "string",
-            "Audiences of its tokens.",
+            "",
             lambda doc, age: (
                 ",".join(one.get("audience", "") for one in at(doc, "spec", "tokenRequests") or ()) or UNSET
             ),
+            source="storage_v1.CSIDriverSpec#tokenRequests",
         ),
-        Column("RequiresRepublish", "boolean", "Whether volumes are published again.", _spec("requiresRepublish")),
+        Column(
+            "RequiresRepublish",
+            "boolean",
+            "",
+            _spec("requiresRepublish"),
+            source="storage_v1.CSIDriverSpec#requiresRepublish",
+        ),
         Column(
             "Modes",
             "string",
-            "Lifecycles of its volumes.",
+            "",
             lambda doc, age: ",".join(at(doc, "spec", "volumeLifecycleModes") or ()),
+            source="storage_v1.CSIDriverSpec#volumeLifecycleModes",
         ),
         AGE,
     ),
