@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.kinds.batch import indexes
+from controllers.kinds.core.pod import annotations as marks
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields, internal
@@ -73,7 +74,8 @@ def validate(where: str, spec: Mapping[str, Any]) -> list[Cause]:
 
 def _template(where: str, spec: Mapping[str, Any]) -> list[Cause]:
     template = spec.get("template") or {}
-    causes = fields.labels(f"{where}.metadata.labels", at(template, "metadata", "labels"))
+    causes = fields.labels(f"{where}.labels", at(template, "metadata", "labels"))
+    causes += marks.validate(template, f"{where}.annotations")
     pod_spec = template.get("spec") or {}
     causes += pod.pod_spec(f"{where}.spec", pod_spec) + pod.no_ephemeral(where, pod_spec)
     restart = at(template, "spec", "restartPolicy")

@@ -40,6 +40,10 @@ def _defaults(document: dict[str, Any]) -> None:
     child(document, "status").setdefault("phase", "Pending")
 
 
+_UNTOLD: Final = ("flocker", "quobyte")
+"""Volumes that pods are warned of, and upstream forgets to warn of here."""
+
+
 def _warns(document: Mapping[str, Any]) -> list[str]:
     """Tell of what is better not used any more (pkg/api/persistentvolume)."""
     spec = document["spec"]
@@ -52,7 +56,7 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
         told.append(f"spec.persistentVolumeReclaimPolicy: {why}")
     for index, term in enumerate(at(spec, "nodeAffinity", "required", "nodeSelectorTerms") or ()):
         told += warnings.deprecated_keys(f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]", term)
-    return told + warnings.deprecated_volume("spec", spec)
+    return told + warnings.deprecated_volume("spec", {key: spec[key] for key in spec if key not in _UNTOLD})
 
 
 def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:

@@ -5,6 +5,7 @@ Source: pkg/apis/core (conversion of stringData, defaults, ValidateSecret), v1.3
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any, Final
@@ -62,6 +63,20 @@ def _of_type(document: Mapping[str, Any], data: Mapping[str, str]) -> list[Cause
     return []
 
 
+_PEM: Final = re.compile(r"-----BEGIN ([^\n-]+)-----\n[^-]*-----END \1-----")
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    """Tell of a certificate or a key that holds nothing of the kind (tls.X509KeyPair)."""
+    if document.get("type") != "kubernetes.io/tls":
+        return []
+    data = document.get("data") or {}
+    for key, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+        if not _PEM.search(b64decode(data.get(key, "")).decode("latin-1")):
+            return [f"tls: failed to find any PEM data in {what} input"]
+    return []
+
+
 def _json(field: str, value: str) -> list[Cause]:
     """Check that a value is a JSON object; what it is is never told."""
     text = b64decode(value)
@@ -102,6 +117,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    warns=_warns,
     columns=(
         NAME,
         Column("Type", "string", "What it is for.", text_of("type"), source="core_v1.Secret#type"),

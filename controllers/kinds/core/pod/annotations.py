@@ -17,16 +17,17 @@ MIRROR: Final = "kubernetes.io/config.mirror"
 _COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP: Final = "container.seccomp.security.alpha.kubernetes.io/"
-_APPARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+APPARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+APPARMOR_WARNING: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,9}", re.ASCII)
 
 
-def validate(document: Mapping[str, Any]) -> list[Cause]:
-    """Check the annotations of a pod."""
+def validate(document: Mapping[str, Any], where: str = "metadata.annotations") -> list[Cause]:
+    """Check the annotations of a pod, or of a template of pods, as sentences about them call them."""
     given: Mapping[str, str] = (document.get("metadata") or {}).get("annotations") or {}
     if not given:
         return []
-    spec, where = document.get("spec") or {}, "metadata.annotations"
+    spec = document.get("spec") or {}
     causes: list[Cause] = []
     if MIRROR in given and not spec.get("nodeName"):
         why = "must set spec.nodeName if mirror pod annotation is set"
@@ -39,9 +40,9 @@ def validate(document: Mapping[str, Any]) -> list[Cause]:
             causes += _seccomp(f"{where}.{key}", value)
     names = {container.get("name") for _, container in visited("spec", spec)}
     for key, value in given.items():
-        if not key.startswith(_APPARMOR):
+        if not key.startswith(APPARMOR):
             continue
-        name = key.removeprefix(_APPARMOR)
+        name = key.removeprefix(APPARMOR)
         if name not in names:
             causes.append(fields.bad(f"{where}[{key}]", name, "container not found"))
         if value not in ("", "runtime/default", "unconfined") and not value.startswith("localhost/"):
@@ -57,10 +58,44 @@ def _seccomp(where: str, value: str) -> list[Cause]:
     return [fields.bad(where, value, "must be a valid seccomp profile")]
 
 
+def take_profiles(document: Mapping[str, Any]) -> None:
+    """Write into the fields of a new pod what its annotations say of AppArmor (applyAppArmorVersionSkew)."""
+    given: Mapping[str, str] = (document.get("metadata") or {}).get("annotations") or {}
+    spec = document.get("spec") or {}
+    if not any(key.startswith(APPARMOR) for key in given) or (spec.get("os") or {}).get("name") == "windows":
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for _, container in visited("spec", spec):
+        profile = _profile(given.get(f"{APPARMOR}{container.get('name')}", ""))
+        context = container.get("securityContext") or {}
+        if profile is not None and profile != of_pod and context.get("appArmorProfile") is None:
+            container["securityContext"] = {**context, "appArmorProfile": profile}
+
+
+def _profile(annotation: str) -> dict[str, str] | None:
+    if annotation in ("runtime/default", "unconfined"):
+        return {"type": "RuntimeDefault" if annotation == "runtime/default" else "Unconfined"}
+    local = annotation.removeprefix("localhost/")
+    return {"type": "Localhost", "localhostProfile": local} if local and local != annotation else None
+
+
+def warns_of_profiles(document: Mapping[str, Any]) -> list[str]:
+    """Tell of annotations of a new pod that stand where a field should."""
+    given: Mapping[str, str] = (document.get("metadata") or {}).get("annotations") or {}
+    spec = document.get("spec") or {}
+    told = []
+    for _, container in visited("spec", spec):
+        key = f"{APPARMOR}{container.get('name')}"
+        profile = (container.get("securityContext") or {}).get("appArmorProfile")
+        if key in given and profile == _profile(given[key]):
+            told.append(f"metadata.annotations[{key}]: {APPARMOR_WARNING}")
+    return told
+
+
 def validate_new(document: Mapping[str, Any]) -> list[Cause]:
     """Check that the annotations of a new pod and its fields say the same."""
     given: Mapping[str, str] = (document.get("metadata") or {}).get("annotations") or {}
-    if not any(key == _SECCOMP_POD or key.startswith((_SECCOMP, _APPARMOR)) for key in given):
+    if not any(key == _SECCOMP_POD or key.startswith((_SECCOMP, APPARMOR)) for key in given):
         return []
     spec = document.get("spec") or {}
     whole = spec.get("securityContext") or {}
@@ -76,7 +111,7 @@ def validate_new(document: Mapping[str, Any]) -> list[Cause]:
     for where, name, context in contexts:
         profile = context.get("appArmorProfile") or whole.get("appArmorProfile")
         place = f"{where}.securityContext.appArmorProfile"
-        causes += _match(place, given.get(f"{_APPARMOR}{name}"), profile, "apparmor")
+        causes += _match(place, given.get(f"{APPARMOR}{name}"), profile, "apparmor")
     return causes
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE
+from controllers.kinds.core.pod import annotations as marks
 from controllers.kinds.core.pod import defaults, updates, warnings
 from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
@@ -42,6 +43,7 @@ def _prepare(document: dict[str, Any]) -> None:
         times = {"lastProbeTime": None, "lastTransitionTime": metadata["creationTimestamp"]}
         status["conditions"] = [{**_GATED, **times}]
     document["status"] = status
+    marks.take_profiles(document)
     defaults.merge_label_keys(spec, metadata.get("labels") or {})
 
 

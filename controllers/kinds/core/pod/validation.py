@@ -54,7 +54,7 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
     document = document or {}
     metadata = document.get("metadata") or {}
     spec = document.get("spec") or {}
-    causes = fields.labels(f"{field}.labels", metadata.get("labels"))
+    causes = fields.labels(f"{field}.labels", metadata.get("labels")) + marks.validate(document, f"{field}.annotations")
     causes += pod_spec(f"{field}.spec", spec) + no_ephemeral(field, spec)
     restart = spec.get("restartPolicy")
     if restart in ("OnFailure", "Never"):

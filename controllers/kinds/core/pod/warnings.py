@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from controllers.kinds.core import volumes as storage
+from controllers.kinds.core.pod import annotations as marks
 from controllers.registry import addresses, fields
 from scheduler_core.api import quantity
 from scheduler_core.api.document import at
@@ -33,8 +34,6 @@ _ANNOTATIONS: Final = {
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
-_APPARMOR_CONTAINER: Final = "container.apparmor.security.beta.kubernetes.io/"
-_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
 _VOLUMES: Final = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
@@ -65,7 +64,11 @@ _NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
 
 def pod(document: Mapping[str, Any]) -> list[str]:
     """Return the warnings of a pod."""
-    return [*host_name(document, "the Pod's hostname"), *of_template("", document)]
+    return [
+        *marks.warns_of_profiles(document),
+        *host_name(document, "the Pod's hostname"),
+        *of_template("", document),
+    ]
 
 
 def node_labels(where: str, keys: Iterable[str]) -> list[str]:
@@ -111,6 +114,7 @@ def of_template(prefix: str, document: Mapping[str, Any] | None) -> list[str]:
         *_node_labels(f"{prefix}spec", spec),
         *_annotations(f"{prefix}metadata.annotations", annotations),
         *_volumes(f"{prefix}spec.volumes", spec),
+        *_overlaps(spec),
         *_repeated(f"{prefix}spec", spec),
         *_fractions(f"{prefix}spec.overhead", spec.get("overhead")),
     ]
@@ -120,9 +124,9 @@ def of_template(prefix: str, document: Mapping[str, Any] | None) -> list[str]:
         key = _SECCOMP_CONTAINER + str(container.get("name", ""))
         if key in annotations and at(container, "securityContext", "seccompProfile") is None:
             told.append(f"{prefix}metadata.annotations[{key}]: {_SECCOMP}")
-        key = _APPARMOR_CONTAINER + str(container.get("name", ""))
+        key = marks.APPARMOR + str(container.get("name", ""))
         if prefix and key in annotations and at(container, "securityContext", "appArmorProfile") is None:
-            told.append(f"{prefix}metadata.annotations[{key}]: {_APPARMOR}")
+            told.append(f"{prefix}metadata.annotations[{key}]: {marks.APPARMOR_WARNING}")
         told += _container(where, container)
     told += _ports(list(_containers(f"{prefix}spec", spec)))
     grace = spec.get("terminationGracePeriodSeconds")
@@ -175,11 +179,65 @@ def _annotations(where: str, annotations: Mapping[str, str]) -> Iterator[str]:
 def _volumes(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
     for index, volume in enumerate(spec.get("volumes") or ()):
         yield from deprecated_volume(f"{where}[{index}]", volume)
-        for source in at(volume, "projected", "sources") or ():
-            if not source:
-                yield f'volume "{volume.get("name", "")}" (Projected) has no sources provided'
         claim = at(volume, "ephemeral", "volumeClaimTemplate", "spec")
         yield from storage.claimed(f"{where}[{index}].ephemeral.volumeClaimTemplate.spec", claim or {})
+
+
+_Path = tuple[str, str]
+"""A path in a volume, and from where it comes; empty: from where the volume does."""
+
+
+def _overlaps(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Tell of files of one volume of which one lies upon another (warningsForOverlappingVirtualPaths)."""
+    for volume in spec.get("volumes") or ():
+        name = volume.get("name", "")
+        for of, paths in _mapped(volume):
+            yield from _collisions(f'volume "{name}" ({of}): overlapping paths', [], [(path, "") for path in paths])
+        before: list[_Path] = []
+        for source in at(volume, "projected", "sources") or ():
+            if not source:
+                yield f'volume "{name}" (Projected) has no sources provided'
+                continue
+            found = [(path, of) for of, paths in _mapped(source) for path in paths] or _made(source)
+            yield from _collisions(f'volume "{name}" (Projected): overlapping paths', before, found)
+
+
+def _mapped(volume: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what a volume, or a source of a projected one, maps: (what it is, paths)."""
+    for key, of, named in (
+        ("configMap", "ConfigMap", "name"),
+        ("secret", "Secret", "secretName"),
+        ("downwardAPI", "DownwardAPI", ""),
+    ):
+        source = volume.get(key)
+        if source is not None and source.get("items"):
+            title = source.get(named) or source.get("name") or ""
+            yield f'{of} "{title}"' if named else of, [item.get("path") or "" for item in source["items"]]
+
+
+def _made(source: Mapping[str, Any]) -> list[_Path]:
+    token, bundle = source.get("serviceAccountToken"), source.get("clusterTrustBundle")
+    if token is not None:
+        return [(token.get("path") or "", "ServiceAccountToken")]
+    if bundle is not None:
+        title = bundle["name"] if bundle.get("name") is not None else bundle.get("signerName") or ""
+        return [(bundle.get("path") or "", f'ClusterTrustBundle "{title}"')]
+    return []
+
+
+def _collisions(title: str, before: list[_Path], found: list[_Path]) -> Iterator[str]:
+    """Tell of each path that lies upon one before it, and remember it."""
+
+    def shown(one: _Path) -> str:
+        return f'"{one[0]}" ({one[1]})' if one[1] else f'"{one[0]}"'
+
+    for path, of in found:
+        mine = (path.rstrip("/"), of)
+        for other in before if mine[0] else ():
+            pair = (f"{mine[0]}/", f"{other[0]}/")
+            if other[0] and (pair[0].startswith(pair[1]) or pair[1].startswith(pair[0])):
+                yield f"{title}: {shown(mine)} with {shown(other)}"
+        before.append(mine)
 
 
 def _repeated(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
