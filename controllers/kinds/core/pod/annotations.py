@@ -19,6 +19,7 @@ _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP: Final = "container.seccomp.security.alpha.kubernetes.io/"
 APPARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 APPARMOR_WARNING: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,9}", re.ASCII)
 
 
@@ -58,14 +59,14 @@ def _seccomp(where: str, value: str) -> list[Cause]:
     return [fields.bad(where, value, "must be a valid seccomp profile")]
 
 
-def take_profiles(document: Mapping[str, Any]) -> None:
+def take_profiles(document: dict[str, Any]) -> None:
     """Write into the fields of a new pod what its annotations say of AppArmor (applyAppArmorVersionSkew)."""
     given: Mapping[str, str] = (document.get("metadata") or {}).get("annotations") or {}
     spec = document.get("spec") or {}
     if not any(key.startswith(APPARMOR) for key in given) or (spec.get("os") or {}).get("name") == "windows":
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
-    for _, container in visited("spec", spec):
+    for container in (one for key in _CONTAINERS for one in spec.get(key) or ()):
         profile = _profile(given.get(f"{APPARMOR}{container.get('name')}", ""))
         context = container.get("securityContext") or {}
         if profile is not None and profile != of_pod and context.get("appArmorProfile") is None:
