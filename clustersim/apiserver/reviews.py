@@ -180,10 +180,10 @@ def decide(
     principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str
 ) -> dict[str, Any]:
     """Return the status of an access review."""
+    if resource not in ("", "*") and find_resource(resource) is None and not _is_defined(principal, resource):
+        return {"allowed": False, "reason": f"no resource {resource!r} is served here"}
     if _is_master(principal):
         return {"allowed": True}
-    if resource != "*" and find_resource(resource) is None and not _is_defined(principal, resource):
-        return {"allowed": principal.role == TEACHER}
     if principal.role == ACCOUNT:
         reason = rbac.allows(principal, verb, resource, namespace, name, subresource)
         return {"allowed": True, "reason": reason} if reason else {"allowed": False}

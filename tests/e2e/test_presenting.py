@@ -107,6 +107,8 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     expect(student.get_by_test_id("band-title")).to_be_hidden()
     expect(teacher.get_by_test_id("band-title")).to_be_hidden()
 
+    # What was followed is still open; folding the charts gives the page back.
+    student.locator(".dock-head > button.ghost").click()
     # The class: who has arrived, a name, a mute, what somebody did taken back.
     student.get_by_test_id("palette-pod-small").click()
     wait_state(teacher, lambda now: [one for one in now["pods"] if one["namespace"] == "s-mei-k"], "Mei's pod is there")

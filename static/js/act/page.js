@@ -15,7 +15,7 @@ import { speak } from "./world.js";
  */
 export function pageIntents(world) {
   const { decisions, inspector, setUi } = world;
-  const { t, attempt } = speak(world);
+  const { t, attempt, refused, say } = speak(world);
   const learn = fetched(loadTexts);
   return {
     select({ resource, key, tab, focus }) {
@@ -43,11 +43,11 @@ export function pageIntents(world) {
       rememberLooks(on);
       setUi({ sharesLooks: on });
     },
-    // The box stands as it was set while the server is asked: what it still tells of the others does not turn it back.
     async switchLooks({ on }) {
-      setUi({ looksAsked: on });
-      await attempt(() => world.actions.api.switchLooks(on));
-      setUi({ looksAsked: null });
+      setUi({ looksAsked: { on, told: null } });
+      const refusal = await refused(() => world.actions.api.switchLooks(on));
+      setUi({ looksAsked: refusal ? null : { on, told: world.view().looks } });
+      if (refusal) say(refusal.message, "bad");
     },
     pointAt: ({ resource, key }) => attempt(
       () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: saidKey(world.view(), key) }),

@@ -737,8 +737,11 @@ export interface Ui {
   copyHints: number;
   /** Whether others are told what is selected here. */
   sharesLooks: boolean;
-  /** Whether everybody's looks are told, as it was just asked of the server; null: nothing is asked. */
-  looksAsked: boolean | null;
+  /**
+   * Whether everybody's looks are told, as it was asked of the server; `told`: what the session had told when it was
+   * answered, null before. null: nothing was asked, or it was refused.
+   */
+  looksAsked: { on: boolean; told: View["looks"] | null } | null;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
   /** What the stage shows while the page is held; how many pods that is, where it has been reckoned. */

@@ -4,7 +4,7 @@
 import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { number, text } from "../lib/text.js";
-import { isWall, lookOf } from "../state/looks.js";
+import { isWall, lookOf, looksOn } from "../state/looks.js";
 import { saidKey } from "../state/people.js";
 
 /** Faces in the bar; the rest is the count. */
@@ -124,7 +124,7 @@ function lookSwitches(dispatch) {
       all.label.hidden = role !== "teacher";
       off.hidden = view.looks.on || role === "teacher";
       mine.input.checked = ui.sharesLooks;
-      all.input.checked = ui.looksAsked ?? view.looks.on;
+      all.input.checked = looksOn(view, ui);
       setText(mine.words, text(ui.lang, "looks_mine"));
       setText(all.words, text(ui.lang, "looks_all"));
       setText(off, text(ui.lang, "looks_off"));

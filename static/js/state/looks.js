@@ -72,3 +72,12 @@ export function marksOn(view) {
 export function isWall(view, ui) {
   return view.me?.role === "viewer" || ui.theme === "projector";
 }
+
+/**
+ * Whether people are told at what others look: as it was just asked for, until the session tells of it.
+ * @param {Pick<View, "looks">} view
+ * @param {Pick<Ui, "looksAsked">} ui
+ */
+export function looksOn({ looks }, { looksAsked: asked }) {
+  return asked && (asked.told === null || asked.told === looks) ? asked.on : looks.on;
+}

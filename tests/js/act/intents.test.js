@@ -6,6 +6,7 @@ import { Actions } from "../../../static/js/act/actions.js";
 import { createIntents } from "../../../static/js/act/intents.js";
 import { ApiError } from "../../../static/js/net/rest.js";
 import { loadTexts } from "../../../static/js/lib/text.js";
+import { looksOn } from "../../../static/js/state/looks.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
 await loadTexts("en", "page");
@@ -46,7 +47,7 @@ function worldOf({ objects = [], answers = {}, me = TEACHER, deeds = null } = {}
     await dispatch(intent);
     return world;
   };
-  return { does, calls, world };
+  return { does, calls, world, view };
 }
 
 const refuse = (message) => () => {
@@ -194,12 +195,15 @@ test("a refusal stands at the line that was typed", async () => {
   assert.deepEqual([ui.command.error, ui.command.line, notices], ["nodes \"n1\" is forbidden", "cordon n1", []]);
 });
 
-test("the switch of everybody's looks stands as it was set while the server is asked, and not longer", async () => {
+test("the switch of everybody's looks stands as it was set until the session tells of it, and goes back where it is refused", async () => {
   const told = [];
-  const { does, world } = worldOf({ answers: { switchLooks: () => told.push(world.ui.looksAsked) } });
+  const { does, world, view } = worldOf({ answers: { switchLooks: () => told.push(looksOn(view, world.ui)) } });
+  assert.equal(looksOn(view, { looksAsked: null }), true);
   await does({ type: "switchLooks", on: false });
-  assert.deepEqual([told, world.ui.looksAsked], [[false], null]);
+  assert.deepEqual([told, looksOn(view, world.ui)], [[false], false], "asked, and answered before the session has told");
+  const later = (on) => applyMessage(view, { type: "looks", on, looks: [] });
+  assert.deepEqual([later(false), later(true)].map((now) => looksOn(now, world.ui)), [false, true], "what is told counts");
   const refused = worldOf({ answers: { switchLooks: refuse("only a teacher") } });
-  await refused.does({ type: "switchLooks", on: true });
-  assert.deepEqual([refused.world.ui.looksAsked, refused.world.notices], [null, [["bad", "only a teacher"]]]);
+  await refused.does({ type: "switchLooks", on: false });
+  assert.deepEqual([looksOn(refused.view, refused.world.ui), refused.world.notices], [true, [["bad", "only a teacher"]]]);
 });
