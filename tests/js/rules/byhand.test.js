@@ -47,8 +47,8 @@ test("the sums stand side by side", () => {
 
 test("where they parted is one sentence, with the engine's scores where it had them", () => {
   const rows = [row("a", "n1", "n1"), row("b", "n1", "n2", [120, 140])];
-  assert.equal(partedText({ rows, parted: "default/b" }, "en"), "You parted at b: yours n1, kube-scheduler’s n2. Its scores: 120 for yours, 140 for its own.");
-  assert.equal(partedText({ rows: [row("c", null, "n2")], parted: "default/c" }, "en"), "You parted at c: yours waits, kube-scheduler’s n2.");
+  assert.equal(partedText({ rows, parted: "default/b" }, "en"), "You parted at b: yours n1, kube-scheduler's n2. Its scores: 120 for yours, 140 for its own.");
+  assert.equal(partedText({ rows: [row("c", null, "n2")], parted: "default/c" }, "en"), "You parted at c: yours waits, kube-scheduler's n2.");
   assert.match(partedText({ rows, parted: null }, "en"), /every pod on the same node/);
 });
 

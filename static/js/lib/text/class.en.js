@@ -49,7 +49,7 @@ export const EN = {
   "lead.copies": "Hand out copies",
   "lead.copies_hint": "this moment, a copy a seat",
   "lead.world": "Under their rule",
-  "lead.world_hint": "beside the engine’s world, on the wall",
+  "lead.world_hint": "beside the engine's world, on the wall",
   "lead.worldNext": "Next rule",
   "lead.worldNext_hint": "{n} of {of} is shown",
   "lead.worldPlay": "Play it on the wall",

@@ -69,7 +69,7 @@ export const EN = {
   "control.meetTitle": "Two writes of one ConfigMap on the same resourceVersion: the second is refused, reads again and writes",
   "control.wallClock": "Durations: wall clock of the API server",
   "control.loading": "Asking …",
-  "control.noRequests": "No request has changed anything yet, and none was refused. Create a pod in the palette.",
+  "control.noRequests": "No request has changed anything yet, and none was refused. Create a pod, and its way stands here.",
   "control.requests": "The newest {n} that wrote or were refused; {refused} refused",
   "control.ownRequests": "Your newest {n}, {refused} of them refused. The teacher sees everybody's.",
   "control.prefix": "Keys that begin with",

@@ -69,7 +69,7 @@ export const ZH_HANS = {
   "control.meetTitle": "基于同一 resourceVersion 两次写入同一个 ConfigMap：第二次被拒绝，重新读取后再写入",
   "control.wallClock": "时长：API server 的真实时钟",
   "control.loading": "正在询问 …",
-  "control.noRequests": "还没有请求改变什么，也没有请求被拒绝。请在面板中创建一个 Pod。",
+  "control.noRequests": "还没有请求改变什么，也没有请求被拒绝。创建一个 Pod，它走过的每一步都会列在这里。",
   "control.requests": "最新 {n} 个写入或被拒绝的请求，其中 {refused} 个被拒绝",
   "control.ownRequests": "您最新的 {n} 个请求，其中 {refused} 个被拒绝。教师能看到所有人的请求。",
   "control.prefix": "键的开头",

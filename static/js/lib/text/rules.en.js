@@ -2,7 +2,7 @@
 export const EN = {
   "rules.pick": "Which rule",
   "rules.world": "World under “{rule}”",
-  "rules.engines_world": "kube-scheduler’s world",
+  "rules.engines_world": "kube-scheduler's world",
   "rules.waits_for": "{pod} waits for {node}",
   "rules.goes_to": "{pod} goes to {node}",
   "rules.pending": "{pod} stays pending",
@@ -81,7 +81,7 @@ export const EN = {
   "rules.sum.evicted": "Evicted",
   "rules.waits": "waits",
   "rules.parted_nowhere": "You and kube-scheduler put every pod on the same node.",
-  "rules.parted_at": "You parted at {pod}: yours {hand}, kube-scheduler’s {engine}.",
+  "rules.parted_at": "You parted at {pod}: yours {hand}, kube-scheduler's {engine}.",
   "rules.parted_points": "Its scores: {hand} for yours, {engine} for its own.",
   "rules.homework": "Homework",
   "rules.finding": "Your own clusters are being found: some seconds.",

@@ -1,6 +1,6 @@
 /** What the What if tab says, in English. */
 export const EN = {
-  "whatif.loading": "Loading this pod’s attempts …",
+  "whatif.loading": "Loading this pod's attempts …",
   "whatif.none": "No scheduler has tried this pod yet. Let time run, or step by a cycle.",
   "whatif.attempt": "Attempt {n} of {pod}; another one is chosen under Decision.",
   "whatif.fit": "Make it fit",
