@@ -50,7 +50,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "", gone: false },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", pastSums: null, command: null, trial: null, last: null,
+  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", command: null, trial: null, last: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -336,9 +336,7 @@ function paint() {
   presenting?.render(view, ui);
   if (!region("room").hidden) room?.render(ui);
   const compares = Boolean(past.view) && ui.pastShows === "difference";
-  const sums = stage?.render(past.view && ui.pastShows === "now" ? view : showing, ui, compares ? view : null) ?? null;
-  // Told by the bar over the stage, in the next frame.
-  if (sums !== ui.pastSums) setUi({ pastSums: sums });
+  stage?.render(past.view && ui.pastShows === "now" ? view : showing, ui, compares ? view : null);
   // Without its stage a desk shows next to nothing of a change.
   if (ui.phone || stage) probe.painted(showing.revision, painted);
   followAddress();

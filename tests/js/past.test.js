@@ -161,6 +161,10 @@ test("what changed since a moment is counted so that then plus came minus gone i
   const found = sinceOf(seen([at("a", "n1"), at("b", "n1"), at("c", "", "Pending")]), seen([at("a", "n1"), at("c", "n2"), at("d", "n2"), at("e", "lost")]));
   assert.deepEqual(found, { then: 2, came: 2, changed: 0, gone: 1, now: 3 });
   assert.equal(found.then + found.came - found.gone, found.now);
+  const held = seen([at("a", "n1")]);
+  const larger = { ...at("a", "n1"), spec: { nodeName: "n1", containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] } };
+  assert.equal(sinceOf(held, seen([larger])).changed, 1, "as large as it is drawn");
+  assert.equal(sinceOf(held, held), sinceOf(held, held), "worked out once for the frames of a page that is held");
 });
 
 test("what one cause changed within ten seconds is one row, and renewals are none", () => {

@@ -744,9 +744,8 @@ export interface Ui {
   looksAsked: { on: boolean; told: View["looks"] | null } | null;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
-  /** What the stage shows while the page is held; how many pods that is, where it has been reckoned. */
+  /** What the stage shows while the page is held. */
   pastShows: PastShows;
-  pastSums: { then: number; came: number; changed: number; gone: number; now: number } | null;
   undo: UndoState;
   redo: UndoState;
   command: Commanded | null;
@@ -1068,7 +1067,7 @@ export type PodState =
 /** What stage/stage.js and decision/decision.js give main.js. `render` may be called any number of times. */
 export interface Stage {
   /** `other`: the newest view, where its difference from the one that is held is asked for; what that comes to in sum. */
-  render(view: View, ui: Ui, other?: View | null): Ui["pastSums"];
+  render(view: View, ui: Ui, other?: View | null): void;
   /** How near the nodes are shown; 1 is what fits. */
   zoom(): number;
   setZoom(wanted: number): void;

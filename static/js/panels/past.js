@@ -4,6 +4,7 @@
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
 import { age, clockTime, counted, number, text } from "../lib/text.js";
 import { PAST_SHOWS } from "../state/past.js";
+import { sinceOf } from "../state/since.js";
 
 /**
  * @param {HTMLElement} root
@@ -53,10 +54,11 @@ export function mount(root, dispatch) {
       shown = past.revision;
       setAttribute(root, "aria-label", text(lang, "past"));
       root.setAttribute("aria-busy", String(past.revision !== past.shown));
-      setText(title, ui.pastSums ? counted(lang, "past_since", ui.pastSums) : text(lang, "past_at", {
+      const sums = ui.pastShows === "difference" && view !== live ? { ...sinceOf(view, live) } : null;
+      setText(title, sums ? counted(lang, "past_since", sums) : text(lang, "past_at", {
         time: clockTime(view.epochMs + view.newestMs), revision: number(lang, past.shown || past.revision),
       }));
-      setText(note, ui.pastSums ? counted(lang, "past_sums", ui.pastSums)
+      setText(note, sums ? counted(lang, "past_sums", sums)
         : text(lang, "past_note", { age: age(Math.max(0, live.newestMs - view.newestMs)) }));
       setAttribute(note, "title", note.textContent);
       setAttribute(choice, "aria-label", text(lang, "past_shows"));

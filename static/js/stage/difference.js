@@ -96,29 +96,6 @@ function mergedGroups(then, now) {
   return [...then.groups, ...now.groups.filter(({ key }) => !known.has(key))];
 }
 
-/** @type {WeakMap<Model, {then: number, came: number, changed: number, gone: number, now: number}>} */
-const sums = new WeakMap();
-
-/**
- * What happened on all nodes together: then + came − gone = now.
- * @param {Model} model of a difference; the same one has the same answer
- */
-export function sumsOf(model) {
-  let known = sums.get(model);
-  if (!known) {
-    const sum = { then: 0, came: 0, changed: 0, gone: 0 };
-    for (const { podCount, difference } of model.nodes.values()) {
-      if (!difference) continue;
-      sum.then += podCount;
-      sum.came += difference.came;
-      sum.changed += difference.changed;
-      sum.gone += difference.gone;
-    }
-    sums.set(model, (known = { ...sum, now: sum.then + sum.came - sum.gone }));
-  }
-  return known;
-}
-
 /**
  * What happened on a node, in words; "" where nothing did.
  * @param {Difference} difference

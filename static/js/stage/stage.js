@@ -9,7 +9,6 @@
 /** @import { Told, Turn } from "./told.js" */
 import { readColours } from "../dom/colours.js";
 import { atMostEvery, TICK_MS } from "../lib/paced.js";
-import { sumsOf } from "./difference.js";
 import { makeField } from "./field.js";
 import { makeFlights } from "./flights.js";
 import { mountLens } from "./lens.js";
@@ -49,7 +48,6 @@ export function mountStage(element, dispatch) {
    * @param {View} view
    * @param {Ui} ui
    * @param {View | null} [other] the newest view, where its difference from a held one is asked for
-   * @returns {Ui["pastSums"]} what has happened between the two
    */
   function render(view, ui, other = null) {
     palette.take(ui.theme);
@@ -61,7 +59,6 @@ export function mountStage(element, dispatch) {
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
     flights.requests(before?.view ?? null, now, viewport.layout(), timeMs);
     for (const node of nodesToReveal(before, now, turns, story.live(), begun)) viewport.reveal(node);
-    return other ? sumsOf(now.model) : null;
   }
 
   /** @param {number} timeMs real */

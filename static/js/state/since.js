@@ -1,7 +1,7 @@
 /** What has changed since the moment that the page is held at: sums of pods, and what happened, by cause and in order. Pure. */
 
-/** @import { Mark, PodSlim, View } from "../lib/types.d.ts" */
-import { isTerminal, objectsOf, podState } from "./selectors.js";
+/** @import { Mark, PodSlim, Slim, View } from "../lib/types.d.ts" */
+import { isTerminal, objectsOf, podRequests, podState, remembered } from "./selectors.js";
 
 /** Lanes that tell what happened; renewals and cycles are told by what they led to. */
 const LANES = new Set(["pods", "nodes", "people", "controllers"]);
@@ -12,37 +12,38 @@ const ROW_SECONDS = 10;
  * @typedef {object} Since
  * @property {number} then pods on nodes, as the stage counts them
  * @property {number} came
- * @property {number} changed in another state
+ * @property {number} changed in another state, or of another size
  * @property {number} gone
  * @property {number} now pods on nodes
  */
 
+/** By uid what would be drawn of the pods on nodes. */
+const drawnOf = remembered((/** @type {ReadonlyMap<string, Slim>} */ pods, /** @type {ReadonlyMap<string, Slim>} */ nodes) =>
+  new Map([.../** @type {ReadonlyMap<string, PodSlim>} */ (pods)].filter(([, pod]) => nodes.has(pod.spec?.nodeName ?? "") && !isTerminal(pod)).map(([key, pod]) => {
+    const { cpuMilli, memoryBytes } = podRequests(pod);
+    return [pod.metadata.uid ?? key, `${podState(pod)} ${cpuMilli} ${memoryBytes}`];
+  })));
+
+const sumsOf = remembered((/** @type {ReadonlyMap<string, string>} */ before, /** @type {ReadonlyMap<string, string>} */ after) => {
+  let came = 0;
+  let changed = 0;
+  for (const [uid, drawn] of after) {
+    const earlier = before.get(uid);
+    if (earlier === undefined) came += 1;
+    else if (earlier !== drawn) changed += 1;
+  }
+  return { then: before.size, came, changed, gone: before.size + came - after.size, now: after.size };
+});
+
 /**
+ * What happened to pods on nodes: then + came − gone = now. Asked in every frame of a page that is held.
  * @param {View} then
  * @param {View} now
  * @returns {Since}
  */
 export function sinceOf(then, now) {
-  const before = podsBy(then);
-  const after = podsBy(now);
-  let came = 0;
-  let changed = 0;
-  for (const [uid, state] of after) {
-    const earlier = before.get(uid);
-    if (earlier === undefined) came += 1;
-    else if (earlier !== state) changed += 1;
-  }
-  return { then: before.size, came, changed, gone: before.size + came - after.size, now: after.size };
-}
-
-/**
- * @param {View} view
- * @returns {Map<string, string>} uid → what would be drawn of it
- */
-function podsBy(view) {
-  const pods = /** @type {[string, PodSlim][]} */ ([...objectsOf(view, "pods")]);
-  const nodes = objectsOf(view, "nodes");
-  return new Map(pods.filter(([, pod]) => nodes.has(pod.spec?.nodeName ?? "") && !isTerminal(pod)).map(([key, pod]) => [pod.metadata.uid ?? key, podState(pod)]));
+  const drawn = (/** @type {View} */ view) => drawnOf(objectsOf(view, "pods"), objectsOf(view, "nodes"));
+  return sumsOf(drawn(then), drawn(now));
 }
 
 /**

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadTexts } from "../../../static/js/lib/text.js";
 import { afterShown } from "../../../static/js/state/past.js";
-import { differenceMaker, differenceOf, differenceWords, laterShare, sumsOf } from "../../../static/js/stage/difference.js";
+import { differenceMaker, differenceOf, differenceWords, laterShare } from "../../../static/js/stage/difference.js";
 import { wrap } from "../../../static/js/stage/pen.js";
 import { modelMaker } from "../../../static/js/stage/model.js";
 import { node, pod, viewOf } from "./fixtures.js";
@@ -32,12 +32,6 @@ test("nodes of both are there, in order, with what they were and are taken by", 
   assert.ok(n1);
   assert.deepEqual([laterShare(n1, "cpu"), laterShare(n1, "pods")], [1500 / 4000, null]);
   assert.deepEqual([both.nodes.get("n2")?.difference?.node, both.nodes.get("n3")?.difference?.node], ["gone", "came"]);
-});
-
-test("then + came − gone is now", () => {
-  assert.deepEqual(sumsOf(both), { then: 3, came: 2, changed: 1, gone: 1, now: 4 });
-  assert.equal(sumsOf(both).now, now.pods.size);
-  assert.equal(sumsOf(both), sumsOf(both), "so that a page that follows it comes to rest");
 });
 
 test("a pod that was made again under its name came, and the one before is gone", () => {
