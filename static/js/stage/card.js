@@ -18,7 +18,7 @@ import { bar, chip, scoreBar, twoBars, widthOf, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
 import { trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
-import { OVER_ALPHA, footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
+import { OVER_ALPHA, footer, footerLines, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 const PAD = 12;
 const POD_ROW = 20;
@@ -63,10 +63,10 @@ export function drawCard(pen, box, node, state) {
   if (state.cycle?.over && scene && scene.feasible !== null) pen.context.globalAlpha = OVER_ALPHA;
   const { trouble, difference } = node;
   const said = difference ? differenceWords(difference, pen.lang) : "";
-  if (said && !scene) footer(pen, box, said, 1, "", "clock");
+  if (said && !scene) footer(pen, box, footerLines(pen, box, said), 1, "clock");
   else if (trouble && !scene) {
-    footer(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), 1, troubleFate(trouble, pen.nowMs, 0, pen.lang), "warn");
-  } else if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang, pen.say, scene.reason));
+    footer(pen, box, footerLines(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), troubleFate(trouble, pen.nowMs, 0, pen.lang)), 1, "warn");
+  } else if (scene && isOut(scene)) footer(pen, box, footerLines(pen, box, scene.reason, tileSentence(scene.details, pen.lang, pen.say, scene.reason)), scene.dim);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {

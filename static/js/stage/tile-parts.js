@@ -233,10 +233,10 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
  * What a footer says, line by line, and how high it is.
  * @param {Pen} pen
  * @param {TileBox} box
- * @param {string} reason
- * @param {string} amounts
+ * @param {string} reason the exact one
+ * @param {string} [amounts] in words of ours, below it as far as there is room
  */
-export function footerLines(pen, box, reason, amounts) {
+export function footerLines(pen, box, reason, amounts = "") {
   const { context, colours } = pen;
   context.font = `500 11px ${colours.font}`;
   const room = box.w - PAD - 15 - 4;
@@ -248,17 +248,15 @@ export function footerLines(pen, box, reason, amounts) {
 }
 
 /**
- * The exact reason, at full contrast, on a plain ground, and below it the amounts in words of ours as far as there is room.
+ * The exact reason, at full contrast, on a plain ground.
  * @param {Pen} pen
  * @param {TileBox} box
- * @param {string} reason
+ * @param {ReturnType<typeof footerLines>} words
  * @param {number} dim
- * @param {string} [amounts]
  * @param {string} [mark] icon
  */
-export function footer(pen, box, reason, dim, amounts = "", mark = "ban") {
+export function footer(pen, box, { lines, reasons, pitch, height }, dim, mark = "ban") {
   const { context, colours } = pen;
-  const { lines, reasons, pitch, height } = footerLines(pen, box, reason, amounts);
   const top = box.y + box.h - height;
   context.save();
   context.globalAlpha = dim;

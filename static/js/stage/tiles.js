@@ -96,9 +96,10 @@ export function drawTile(pen, box, node, state) {
   const reason = refused ? scene?.reason ?? "" : difference ? differenceWords(difference, pen.lang) : trouble && !scored ? troubleHead(trouble, pen.nowMs, pen.lang) : "";
   const amounts = refused ? tileSentence(scene?.details ?? [], pen.lang, pen.say, reason)
     : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "";
+  const words = reason ? footerLines(pen, box, reason, amounts) : null;
   const area = glyphArea(box, node, scored || reason !== "" || state.trial !== null);
   // Half a row of pods tells nothing: the bars above it say how full a node is.
-  const covered = reason !== "" && !state.trial && area.y + area.size > box.y + box.h - footerLines(pen, box, reason, amounts).height;
+  const covered = words !== null && !state.trial && area.y + area.size > box.y + box.h - words.height;
   if (!covered) glyphRows(pen, node.glyphs, { ...area, dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
   if (state.trial) {
@@ -107,7 +108,7 @@ export function drawTile(pen, box, node, state) {
   }
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
-  if (reason) footer(pen, box, reason, refused ? dim : 1, amounts, refused ? "ban" : difference ? "clock" : "warn");
+  if (words) footer(pen, box, words, refused ? dim : 1, refused ? "ban" : difference ? "clock" : "warn");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);

@@ -11,7 +11,7 @@ import { shortPriority } from "./eviction.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { fit, widthOf, write } from "./pen.js";
-import { PAD, footer, frame, isOut, preemptionLines, roleChip } from "./tile-parts.js";
+import { PAD, footer, footerLines, frame, isOut, preemptionLines, roleChip } from "./tile-parts.js";
 
 const CHIP_H = 20;
 const CHIP_GAP = 3;
@@ -47,7 +47,7 @@ export function drawVictimTile(pen, box, node, state) {
   pen.context.restore();
   if (isOut(scene) && scene) {
     const { reason, more } = whyNot(eviction, node.name, scene.reason, pen.lang);
-    footer(pen, box, reason, scene.dim, more);
+    footer(pen, box, footerLines(pen, box, reason, more), scene.dim);
   }
   else if (scene?.role) {
     if (ghost) waiting(pen, box, cycle.pod);
