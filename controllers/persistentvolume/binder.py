@@ -124,7 +124,7 @@ class PersistentVolumeController:
         if asked:
             yield from self._sync_asking(claim, self._volumes.get("", asked), work)
             return
-        delayed = is_delayed(claim, self._class_of(claim))
+        delayed = is_delayed(self._class_of(claim))
         found = best_volume(claim, self._volumes.all(), delayed)
         volume = None if found is None else self._volumes.get("", found)
         if volume is not None:

@@ -48,8 +48,8 @@ def notes_of(document: Mapping[str, Any]) -> Mapping[str, str]:
     return found
 
 
-def is_delayed(claim: Mapping[str, Any], storage_class: Mapping[str, Any] | None) -> bool:
-    """Return whether a claim is bound only once a pod that uses it has a node."""
+def is_delayed(storage_class: Mapping[str, Any] | None) -> bool:
+    """Return whether claims of a class are bound only once a pod that uses them has a node."""
     return storage_class is not None and storage_class.get("volumeBindingMode") == WAIT_FOR_FIRST_CONSUMER
 
 

@@ -113,7 +113,7 @@ class VolumeProvisioner:
         if not asked or storage_class is None or storage_class["provisioner"] != asked or asked == NO_PROVISIONER:
             return
         node_name = notes_of(claim).get(SELECTED_NODE, "")
-        delayed = is_delayed(claim, storage_class)
+        delayed = is_delayed(storage_class)
         if delayed and not node_name:
             return
         due = self._is_due(key, self._taking_ms(claim, work), work)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from controllers.scheduler.past import Past
-from controllers.whatif import wishes
+from controllers.whatif import storage, wishes
 from controllers.whatif.changes import read_changes, refused
 from controllers.whatif.deciding import Decision, attempt_now
 from controllers.whatif.wishes import Stuck, Wish
@@ -23,6 +23,7 @@ TRIED_PER_SORT: Final = 4
 
 SORTS: Final[Sequence[Callable[[Stuck], Iterator[Wish]]]] = (
     # One line a sort of change, the smallest first: what the pod can do about itself, then what others must.
+    storage.claims_met,
     wishes.requests,
     wishes.tolerations,
     wishes.labels,

@@ -113,9 +113,10 @@ def why(store: Store, wanted: str = "") -> Document:
 
     Returns:
         `pod`, `priority`, `requests`, `pending` (how many pods wait in all), `result`, `message` (upstream's sentence),
-        `chosen`, `gated` (what holds it back before any node is looked at), `nodes` (each that refused: `plugin`,
-        `reasons`, and by resource what it has too little: `asked`, `free`, `short`; the nearest first), `reasons` (how
-        many nodes say what), `preemption` (what it would do; who eliminated whom) and `fits` (as `GET …/fits`).
+        `chosen`, `gated` (what holds it back before any node is looked at: the rest is as it would be without), `nodes`
+        (each that refused: `plugin`, `reasons`, and by resource what it has too little: `asked`, `free`, `short`; the
+        nearest first), `reasons` (how many nodes say what), `preemption` (what it would do; who eliminated whom) and
+        `fits` (as `GET …/fits`).
 
     Raises:
         ApiError: 404, there is no such pod, or none waits; 422, the pod is not pending, or no profile runs it.
@@ -126,7 +127,7 @@ def why(store: Store, wanted: str = "") -> Document:
     world = decision.world()
     try:
         gate = _gate(world, pod)
-        trace = {"result": {"result": "gated"}} if gate else decision.taken(world)
+        trace = decision.taken(world)
     except KeyError as error:
         profiles = ", ".join(one.scheduler_name for one in world.configuration.profiles)
         text = f"no profile is named {pod.pod.spec.scheduler_name!r}; these are: {profiles}"
@@ -142,14 +143,14 @@ def why(store: Store, wanted: str = "") -> Document:
         "priority": pod.priority,
         "requests": asked,
         "pending": pending,
-        "result": result.get("result", ""),
+        "result": "gated" if gate else result.get("result", ""),
         "message": result.get("fitError") or "",
-        "chosen": result.get("chosen") or None,
+        "chosen": None if gate else result.get("chosen") or None,
         "gated": gate,
         "nodes": nodes,
         "reasons": _counted(nodes),
         "preemption": _preemption(trace, world),
-        "fits": [] if gate else fits(decision),
+        "fits": _ungated(pod, result.get("chosen")) if gate else fits(decision),
     }
 
 
@@ -163,6 +164,17 @@ def _gate(world: World, pod: PodInfo) -> str:
     profiles = {one.scheduler_name: one for one in world.configuration.profiles}
     framework = Framework(profiles[pod.pod.spec.scheduler_name], world.settings.registry())
     return "; ".join(framework.run_pre_enqueue(pod).reasons)
+
+
+def _ungated(pod: PodInfo, chosen: str | None) -> list[Document]:
+    """Return the way past the gates of a pod's spec, as `fits` would; none where no node takes it then."""
+    gates = ", ".join(gate.name for gate in pod.pod.spec.scheduling_gates)
+    if not gates or not chosen:
+        return []
+    place = {"kind": "Pod", "namespace": pod.pod.namespace, "name": pod.pod.name}
+    text = {"en": f"take off its scheduling gate {gates}", "zh": f"去掉它的调度门控 {gates}"}
+    change = {"patch": {**place, "patch": {"spec": {"schedulingGates": None}}}}
+    return [{"changes": [change], "text": text, "node": chosen, "checked": True}]
 
 
 def find_waiting(past: Past, wanted: str = "") -> tuple[PodInfo, int]:

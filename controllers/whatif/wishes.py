@@ -31,10 +31,12 @@ CROWDED: Final = frozenset({RESOURCES, "NodePorts", "InterPodAffinity", "PodTopo
                             "VolumeRestrictions"})  # fmt: skip
 """Plugins whose refusal may end when a pod of the node goes."""
 
+OF_CONDITIONS: Final = "node.kubernetes.io/"
+"""Begins the keys of the taints that the node life cycle puts on a node for what its kubelet says, or does not."""
+
 HOSTNAME: Final = "kubernetes.io/hostname"
 CPU: Final = "cpu"
 PODS: Final = "pods"
-_OF_CONDITIONS: Final = "node.kubernetes.io/"
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 
 
@@ -63,12 +65,14 @@ class Stuck:
         refusals: node → the plugins that refuse it, whatever the ones before them said.
         shortages: node → resource → `asked`, `free` and `missing`, in millicores or whole units, where it has too
             little; `pods` where it has no place for one more.
+        world: everything that the attempt saw.
     """
 
     pod: PodInfo
     nodes: Mapping[str, NodeInfo]
     refusals: Mapping[str, frozenset[str]]
     shortages: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    world: World
 
     @classmethod
     def of(cls, decision: Decision, world: World, result: Mapping[str, Any]) -> Stuck:
@@ -85,6 +89,7 @@ class Stuck:
             {info.name: info for info in snapshot.infos if info.node is not None},
             {info.name: frozenset(refused.get(info.name) or ()) for info in snapshot.infos},
             shortages,
+            world,
         )
 
     def refused_by(self, plugins: Collection[str]) -> Iterator[tuple[NodeInfo, Node]]:
@@ -148,7 +153,7 @@ def tolerations(stuck: Stuck) -> Iterator[Wish]:
     spec = stuck.pod.pod.spec
     for info, node in stuck.refused_by({TAINTS}):
         unwanted = _untolerated(stuck, node)
-        if any(taint.key.startswith(_OF_CONDITIONS) for taint in unwanted):
+        if any(taint.key.startswith(OF_CONDITIONS) for taint in unwanted):
             # What a condition of the node put there ends with the condition.
             continue
         held = [_toleration(one.key, one.operator, one.value, one.effect, one.toleration_seconds)
@@ -214,7 +219,7 @@ def taints_gone(stuck: Stuck) -> Iterator[Wish]:
     """Take the taints off a node."""
     for info, node in stuck.refused_by({TAINTS}):
         unwanted = _untolerated(stuck, node)
-        if any(taint.key.startswith(_OF_CONDITIONS) for taint in unwanted):
+        if any(taint.key.startswith(OF_CONDITIONS) for taint in unwanted):
             # What a condition of the node put there ends with the condition.
             continue
         kept = [_taint(taint) for taint in node.spec.taints if taint not in unwanted]

@@ -44,6 +44,7 @@ from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.profiles.era import below
 from scheduler_core.scheduler.replay import Seen
 from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.volumes.assumed import VOLUMES
 
 PODS: Final = "pods"
 NODES: Final = "nodes"
@@ -200,6 +201,9 @@ class World:
             status = made.setdefault("status", {})
             # What a kubelet would register.
             status.setdefault("allocatable", dict(status.get("capacity") or {}))
+        elif kind.resource == VOLUMES:
+            # What its controller would say of a volume that no claim holds.
+            made["status"] = {**(made.get("status") or {}), "phase": "Available"}
         self._put(kind, _spot(made), made)
 
     def _remove(self, place: Place, path: str) -> None:

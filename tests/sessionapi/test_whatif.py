@@ -113,3 +113,23 @@ def test_what_would_let_a_waiting_pod_in_is_asked_of_the_cluster_now(session: Se
     assert session.call("GET", f"{path}?input=attempt")[0] == first
     refused = session.call("GET", f"{path}?input=then", expect=422)
     assert [cause["field"] for cause in refused["details"]["causes"]] == ["input"]
+
+
+def test_a_claim_that_is_missing_is_made_as_told_and_its_pod_gets_the_node(session: Session) -> None:
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    mount = {"name": "data", "mountPath": "/data"}
+    container = {"name": "c", "image": "nginx", "volumeMounts": [mount]}
+    spec = {"containers": [container], "volumes": [volume]}
+    pods = "/api/v1/namespaces/default/pods"
+    session.create(pods, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "reader"}, "spec": spec})
+    asked = f"/api/sessions/{session.code}/decisions?pod=default/reader"
+    (decision, *_) = wait_for(lambda: session.call("GET", asked), what="a decision")
+    assert 'persistentvolumeclaim "data" not found' in decision["result"]["fitError"]
+    (fit,) = session.call("GET", f"/api/sessions/{session.code}/decisions/{decision['id']}/fits")
+    places = {"PersistentVolume": "/api/v1/persistentvolumes",
+              "PersistentVolumeClaim": "/api/v1/namespaces/default/persistentvolumeclaims"}  # fmt: skip
+    for change in fit["changes"]:
+        session.create(places[change["add"]["kind"]], change["add"])
+    wait_for(lambda: "reader" in session.bound(), what="the pod's node")
+    claim = f"{places['PersistentVolumeClaim']}/data"
+    wait_for(lambda: session.api(claim)["status"].get("phase") == "Bound", what="a claim that is bound")

@@ -196,3 +196,64 @@ def test_a_resource_that_the_scheduler_is_told_to_ignore_is_not_asked_for() -> N
     container = {"name": "c", "image": "i", "resources": {"requests": asked, "limits": {"example.com/lane": "1"}}}
     uid = plane.pod("p", containers=[container])
     assert texts(plane, uid)[:2] == ["ask for cpu 2 instead of cpu 3", "give node a cpu 1 more"]
+
+
+def claiming(plane: Plane) -> str:
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    return plane.pod("p", "1", volumes=[volume])
+
+
+def storage(plane: Plane, kind: str, body: dict[str, Any]) -> None:
+    plane.write(Create(kind, "default" if kind == "persistentvolumeclaims" else "", body))
+
+
+CLASS = {"metadata": {"name": "disks"}, "provisioner": "disks.example.com"}
+DELAYED = {"volumeBindingMode": "WaitForFirstConsumer"}
+DEFAULT = {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
+CLAIM = {
+    "metadata": {"name": "data"},
+    "spec": {
+        "accessModes": ["ReadWriteMany"], "storageClassName": "disks", "resources": {"requests": {"storage": "5Gi"}},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "claim", "expected", "added"),
+    [
+        (None, None, "make claim data of 1Gi and a volume for it", ["PersistentVolume", "PersistentVolumeClaim"]),
+        (
+            {**CLASS, **DELAYED, "metadata": {"name": "disks", **DEFAULT}},
+            None,
+            "make claim data of 1Gi",
+            ["PersistentVolumeClaim"],
+        ),
+        (None, CLAIM, "make a volume of 5Gi (class disks, ReadWriteMany) for claim data", ["PersistentVolume"]),
+        (CLASS, CLAIM, "make a volume of 5Gi (class disks, ReadWriteMany) for claim data", ["PersistentVolume"]),
+        (
+            {**CLASS, **DELAYED, "provisioner": "kubernetes.io/no-provisioner"},
+            CLAIM,
+            "make a volume of 5Gi (class disks, ReadWriteMany) for claim data",
+            ["PersistentVolume"],
+        ),
+    ],
+)
+def test_claims_that_are_missing_or_bound_to_nothing(
+    storage_class: dict[str, Any] | None, claim: dict[str, Any] | None, expected: str, added: list[str]
+) -> None:
+    plane = new_plane()
+    plane.node("a", cpu="2")
+    if storage_class:
+        storage(plane, "storageclasses.storage.k8s.io", storage_class)
+    if claim:
+        storage(plane, "persistentvolumeclaims", claim)
+    (fit,) = told(plane, claiming(plane))
+    assert (fit["text"]["en"], fit["node"]) == (expected, "a")
+    assert [change["add"]["kind"] for change in fit["changes"] if "add" in change] == added
+
+
+def test_a_claim_that_nobody_here_could_fill_is_not_told() -> None:
+    plane = new_plane()
+    plane.node("a", cpu="2")
+    uid = plane.pod("p", "1", volumes=[{"name": "own", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM["spec"]}}}])
+    assert told(plane, uid) == []

@@ -154,6 +154,22 @@ def test_a_gated_pod_is_told_its_gate(tmp_path: Path) -> None:
     gated = pod("gated", "1", schedulingGates=[{"name": "budget"}])
     printed = run(tmp_path, [node("a"), gated])
     assert "It is held back before any node is looked at: waiting for scheduling gates: [budget]" in printed
+    assert "  1. take off its scheduling gate budget  → a" in printed
+
+
+def test_a_gated_pod_that_no_node_would_take_is_told_that_too() -> None:
+    answer = told([node("a", "2"), pod("gated", "3", schedulingGates=[{"name": "budget"}])])
+    assert (answer["result"], answer["chosen"], answer["fits"]) == ("gated", None, [])
+    assert answer["gated"] == "waiting for scheduling gates: [budget]"
+    assert answer["message"].startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    assert answer["nodes"][0]["short"]["cpu"]["short"] == "1"
+
+
+def test_a_taint_of_a_condition_is_told_to_end_with_it(tmp_path: Path) -> None:
+    lost = [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]
+    printed = run(tmp_path, [node("a", taints=lost), pod("web", "1")])
+    assert "it ends with that: kubectl describe node a" in printed
+    assert "it ends with that" not in run(tmp_path, CLUSTER)
 
 
 def test_the_command_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:

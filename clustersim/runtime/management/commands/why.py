@@ -18,6 +18,7 @@ from clustersim import documents
 from clustersim.classroom import manifests
 from clustersim.plugins import installed
 from controllers.whatif.why import load, why
+from controllers.whatif.wishes import OF_CONDITIONS
 from scheduler_core.api.errors import ApiError
 
 CLUSTER_BYTES_MAX: Final = 1024 * 1024 * 1024
@@ -123,6 +124,7 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
         yield f"It fits: the scheduler would bind it to {told['chosen']}."
     elif told["gated"]:
         yield f"It is held back before any node is looked at: {told['gated']}"
+        yield from ["And without that no node takes it:"] if told["message"] else []
     yield from [told["message"]] if told["message"] else []
     others = told["pending"] - 1
     if others:
@@ -135,7 +137,7 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
         return
     yield ""
     if not told["fits"]:
-        yield "No single change makes it fit."
+        yield "No single change that was tried makes it fit."
         return
     yield "Each of these alone makes it fit, tried with the scheduler:"
     for number, fit in enumerate(told["fits"], 1):
@@ -150,6 +152,8 @@ def _refusals(nodes: list[Mapping[str, Any]]) -> Iterator[str]:
     for (plugin, reasons), rows in groups.items():
         yield ""
         yield f"{len(rows):,} {'node' if len(rows) == 1 else 'nodes'}: {reasons} ({plugin})"
+        if OF_CONDITIONS in reasons:
+            yield f"  a condition of the node put it there; it ends with that: kubectl describe node {rows[0]['node']}"
         if not rows[0]["short"]:
             more = f" and {len(rows) - NODES_TOLD:,} more" if len(rows) > NODES_TOLD else ""
             yield f"  {', '.join(row['node'] for row in rows[:NODES_TOLD])}{more}"

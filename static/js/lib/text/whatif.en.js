@@ -6,7 +6,7 @@ export const EN = {
   "whatif.fit": "Make it fit",
   "whatif.fit_note": "The smallest single changes that work, each tried with the engine.",
   "whatif.fit_loading": "Trying changes with the engine …",
-  "whatif.fit_none": "No single change works: two things or more stand in the way on every node.",
+  "whatif.fit_none": "No single change that was tried works: what stands in the way is more than one thing, or none of the pod, its nodes and its claims.",
   "whatif.lands": "lands on {node}",
   "whatif.checked": "checked",
   "whatif.copy": "Try on a copy",

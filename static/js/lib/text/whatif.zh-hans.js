@@ -6,7 +6,7 @@ export const ZH_HANS = {
   "whatif.fit": "让它放得下",
   "whatif.fit_note": "能奏效的最小单项改动，每一项都由引擎试过。",
   "whatif.fit_loading": "正在用引擎逐项尝试……",
-  "whatif.fit_none": "没有哪一项单独的改动有用：每个节点上都有两个或更多障碍。",
+  "whatif.fit_none": "试过的单项改动都不起作用：障碍不止一个，或不在 Pod、节点和存储声明上。",
   "whatif.lands": "会落到 {node}",
   "whatif.checked": "已验证",
   "whatif.copy": "在副本上试",
