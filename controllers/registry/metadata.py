@@ -40,7 +40,8 @@ def drop_empty(metadata: dict[str, Any]) -> None:
 def without_creator(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document without the annotation that the server puts to it, which nobody owns."""
     annotations = document["metadata"].get("annotations")
-    if not annotations or CREATED_BY not in annotations:
+    # What a patch makes of them need not be a map: what is told of that is what it is.
+    if not isinstance(annotations, dict) or CREATED_BY not in annotations:
         return document
     left = {key: text for key, text in annotations.items() if key != CREATED_BY}
     metadata = {key: value for key, value in document["metadata"].items() if key != "annotations"}

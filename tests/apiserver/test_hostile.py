@@ -282,3 +282,16 @@ def test_any_bytes(api: Api, client: httpx.Client, body: bytes, form: str) -> No
     answer = client.post(_collection(api, "pods"), content=body, headers={"Content-Type": form})
     _blames_the_request(answer)
     assert answer.status_code in (400, 415, 422)
+
+
+@pytest.mark.parametrize("value", [5, "text", [1], True])
+def test_a_patch_that_leaves_no_map_of_annotations_is_told_what_is_there(
+    api: Api, client: httpx.Client, value: Any
+) -> None:
+    url = _collection(api, "configmaps")
+    client.post(url, json={"metadata": {"name": "annotated", "annotations": {"a": "b"}}})
+    patch = [{"op": "replace", "path": "/metadata/annotations", "value": value}]
+    form = {"Content-Type": "application/json-patch+json"}
+    answer = client.patch(f"{url}/annotated", content=json.dumps(patch), headers=form)
+    assert answer.status_code in (400, 422)
+    assert client.get(f"{url}/annotated").json()["metadata"]["annotations"]["a"] == "b"
