@@ -199,7 +199,7 @@ async def _send(send: Send, response: Response, kind: str = "http.response") -> 
         headers.append((b"content-length", str(len(response.body)).encode()))
     given = {name for name, _ in response.headers}
     headers += [pair for pair in _SECURITY if pair[0].decode() not in given]
-    headers += [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers]
+    headers += [(name.encode("latin-1"), value.encode()) for name, value in response.headers]
     await send({"type": f"{kind}.start", "status": response.status, "headers": headers})
     await send({"type": f"{kind}.body", "body": response.body})
 

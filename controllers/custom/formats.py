@@ -1,7 +1,6 @@
 """Formats of texts that a schema may ask for, and patterns.
 
 Source: k8s.io/kube-openapi/pkg/validation/strfmt, apiextensions-apiserver/pkg/apiserver/validation/formats.go, v1.34.
-Patterns run on RE2, which takes linear time whatever the pattern and the text: by way of CEL, whose runtime has it.
 """
 
 from __future__ import annotations
@@ -13,35 +12,17 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from cel_expr_python import cel
-
+from controllers.expressions.patterns import compiled, pattern_error
 from controllers.registry import decoding
 
-_MATCH: Final = cel.NewEnv(variables={"text": cel.Type.STRING, "pattern": cel.Type.STRING}).compile(
-    "text.matches(pattern)"
-)
-_WRONG: Final = re.compile(r"^(?:[A-Z_]+: )?(?:invalid regular expression|Invalid regex)[^:]*: ")
-
-PATTERNS_KEPT: Final = 4_096
-"""Answers about patterns that are remembered."""
+ANSWERS_KEPT: Final = 4_096
+"""Answers about texts that are remembered."""
 
 
-@lru_cache(PATTERNS_KEPT)
-def pattern_error(pattern: str) -> str:
-    """Return what is wrong with a pattern; empty: nothing."""
-    found = _MATCH.eval(data={"text": "", "pattern": pattern})
-    if found.type().name() == "BOOL":
-        return ""
-    told = str(found.value()).removeprefix("INVALID_ARGUMENT: ").removeprefix("invalid regular expression: ")
-    # Go has the same library's rules and says the same, with its own beginning and the part that is wrong.
-    return f"error parsing regexp: {told.split(' [')[0]}"
-
-
-@lru_cache(PATTERNS_KEPT)
+@lru_cache(ANSWERS_KEPT)
 def matches(pattern: str, text: str) -> bool:
     """Return whether a pattern is found in a text."""
-    found = _MATCH.eval(data={"text": text, "pattern": pattern})
-    return found.type().name() == "BOOL" and bool(found.value())
+    return not pattern_error(pattern) and compiled(pattern).search(text) is not None
 
 
 def _ip(version: int) -> Callable[[str], bool]:

@@ -38,7 +38,7 @@ class Node:
     """Whether it or anything below it has a default."""
     rules: Sequence[Mapping[str, Any]] = ()
     """`x-kubernetes-validations`."""
-    programs: dict[str, Any] = field(default_factory=dict)
+    programs: dict[Any, Any] = field(default_factory=dict)
     """Its rules as they were compiled, by their text."""
 
     def member(self, name: str) -> Node | None:

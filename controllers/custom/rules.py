@@ -13,10 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from controllers.custom.node import Node, read
+from controllers.custom.times import read_text
 from controllers.custom.values import NOWHERE
 from controllers.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, compiled
 from controllers.expressions.pricing import COST_MAX
-from controllers.expressions.shapes import BOOL, DYN, INT, TEXT, Shape, lazy
+from controllers.expressions.shapes import BOOL, DYN, INT, TEXT, TIME, Shape, lazy
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
 
@@ -39,6 +40,8 @@ _LEAST: Final = {"array": 2, "string": 2, "boolean": 4}
 _COMPARES: Final = 2
 """What a rule without loops costs at least: it reads something and compares it."""
 
+_STEP: Final = re.compile(r"\.([A-Za-z_]\w*)|\['((?:[^'\\]|\\.)*)'\]")
+_PATH: Final = re.compile(rf"(?:{_STEP.pattern})+")
 _LOOP: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
 _SELF: Final = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)\s*\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
 _BLOCKING: Final = (
@@ -53,6 +56,14 @@ _UNCHECKED: Final = (
     "correct the existing errors to complete validation"
 )
 _SHAPES: Final[Mapping[str, Shape]] = {"string": TEXT, "integer": INT, "boolean": BOOL, "number": Shape("double")}
+_TIMES: Final = ("date", "date-time")
+_FORMATTED: Final[Mapping[tuple[str, Any], Shape]] = {
+    **{("string", name): TIME for name in _TIMES},
+    ("string", "duration"): Shape("duration"),
+    ("string", "byte"): Shape("bytes"),
+}
+"""Texts that are something else to the language (apiserver, pkg/cel/common/schemas.go)."""
+
 _ENVELOPE: Final[Mapping[str, Shape]] = {
     "apiVersion": TEXT,
     "kind": TEXT,
@@ -72,7 +83,7 @@ def shape_of(node: Node, *, root: bool = False) -> Shape:
         members = {escaped(name): one for name, one in node.properties.items()}
         more = _ENVELOPE if root or node.embedded else {}
         return lazy(lambda: {**{name: shape_of(one) for name, one in members.items()}, **more})
-    return _SHAPES.get(node.type, DYN)
+    return _FORMATTED.get((node.type, node.source.get("format")), _SHAPES.get(node.type, DYN))
 
 
 _WORDS: Final = """
@@ -126,11 +137,17 @@ def _least(schema: Mapping[str, Any]) -> int:
 
 def _compile(rule: Mapping[str, Any], key: str, node: Node, *, root: bool) -> Expression:
     source = rule[key].strip()
-    known: Expression | None = node.programs.get(source)
+    spot = source, _optionals(rule)
+    known: Expression | None = node.programs.get(spot)
     if known is None:
         shape = shape_of(node, root=root)
-        known = node.programs[source] = compiled(source, {"self": shape, "oldSelf": shape})
+        known = node.programs[spot] = compiled(source, {"self": shape, "oldSelf": shape}, _optionals(rule))
     return known
+
+
+def _optionals(rule: Mapping[str, Any]) -> frozenset[str]:
+    """Return which variables of a rule are optionals."""
+    return frozenset({"oldSelf"}) if rule.get("optionalOldSelf") else frozenset()
 
 
 def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, root: bool) -> list[Cause]:
@@ -153,17 +170,34 @@ def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, 
         found = _compile(rule, "rule", node, root=root)
         if found.type not in ("bool", "dyn"):
             causes.append(fields.bad(f"{path}.rule", fields.written(told), "cel expression must evaluate to a bool"))
+        if rule.get("optionalOldSelf") is not None and "oldSelf" not in found.roots:
+            why = "may not be set if oldSelf is not used in rule"
+            causes.append(fields.bad(f"{path}.optionalOldSelf", rule["optionalOldSelf"], why))
     except CompileError as wrong:
-        causes.append(fields.bad(f"{path}.rule", fields.written(told), f"compilation failed: {wrong}"))
+        causes.append(fields.bad(f"{path}.rule", fields.written(told), wrong.told))
+    if (rule.get("fieldPath") or "").strip() and not _leads(rule["fieldPath"].strip(), node):
+        causes.append(fields.bad(f"{path}.fieldPath", rule["fieldPath"], "must be a valid path"))
     if (rule.get("messageExpression") or "").strip():
         try:
             if _compile(rule, "messageExpression", node, root=root).type not in ("string", "dyn"):
                 why = "messageExpression must evaluate to a string"
                 causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
         except CompileError as wrong:
-            why = f"messageExpression compilation failed: {wrong}"
+            why = f"messageExpression {wrong.told}"
             causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
     return causes
+
+
+def _leads(path: str, node: Node) -> bool:
+    """Return whether a path (`.a['b-c']`) leads to something that a schema tells of."""
+    if not _PATH.fullmatch(path):
+        return False
+    for step in _STEP.findall(path):
+        found = node.member(step[0] or step[1])
+        if found is None:
+            return False
+        node = found
+    return True
 
 
 def _estimated(text: str, node: Node) -> int:
@@ -255,7 +289,7 @@ def _paired(value: list[Any], node: Node, old: Any) -> Iterator[tuple[Any, Any]]
 def _ask_one(
     rule: Mapping[str, Any], value: Any, node: Node, old: Any, path: str, asking: Asking, *, root: bool
 ) -> None:
-    kind = node.type or "object"
+    kind = node.type
     where = path or NOWHERE
     shown = (rule.get("message") or "").strip() or rule["rule"].strip()
     try:
@@ -264,9 +298,11 @@ def _ask_one(
         asking.causes.append(fields.bad(where, kind, f"rule compile error: {wrong}"))
         return
     changes = "oldSelf" in found.roots
-    if (changes and old is None) or (not changes and old is not None and old == value):
+    optional = bool(_optionals(rule))
+    if (changes and old is None and not optional) or (not changes and old is not None and old == value):
         return
-    variables = {"self": _told(value, node), "oldSelf": _told(old, node)}
+    before = _told(old, node)
+    variables = {"self": _told(value, node), "oldSelf": ([] if old is None else [before]) if optional else before}
     asking.left -= min(found.cost(variables), COST_MAX)
     if asking.left < 0:
         asking.causes.append(fields.bad(where, kind, OUT_OF_BUDGET))
@@ -296,6 +332,8 @@ def _told(value: Any, node: Node | None) -> Any:
         }
     if isinstance(value, list) and node is not None:
         return [_told(item, node.items) for item in value]
+    if isinstance(value, str) and node is not None and node.type == "string":
+        return read_text(value, node.source.get("format") or "")
     return value
 
 

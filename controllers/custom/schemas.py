@@ -13,10 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from controllers.custom import shaping
-from controllers.custom.formats import FORMATS, pattern_error, plain
+from controllers.custom.formats import FORMATS, plain
 from controllers.custom.node import META, read
 from controllers.custom.rules import rule_causes
 from controllers.custom.values import validate as value_causes
+from controllers.expressions.patterns import pattern_error
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from cel_expr_python import cel
-from cel_expr_python.ext import ext_math, ext_optional, ext_strings
+from cel_expr_python.ext import ext_optional
 
-from controllers.expressions.library import FUNCTIONS
+from controllers.expressions.constants import Complaint, complaints
+from controllers.expressions.declaring import is_own
+from controllers.expressions.library import CHECKED, RUNNING
 from controllers.expressions.pricing import COST_MAX, price
+from controllers.expressions.rewriting import SPELLED, RewriteError, Rewritten, rewritten
 from controllers.expressions.shapes import DYN, Object, Shape
 from scheduler_core.cel.syntax import Expr, Form, Tree, read_tree
 
@@ -31,6 +34,9 @@ Names = tuple[tuple[str, Shape], ...]
 _PLACED: Final = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)' \(in container ''\)")
 _FRAME: Final = re.compile(r"^[A-Z_]+: | \[[A-Z_]+\]$")
+_SELECTED: Final = re.compile(r"expression of type '([^']+)' cannot be the operand of a select operation")
+_APPLIED: Final = re.compile(r"(found no matching overload for '[a-zA-Z_]+' applied to )'\((.*)\)'")
+_CALLED: Final = re.compile(r"\.\s*[A-Za-z_]\w*\s*\(\Z")
 _KEY: Final = re.compile(r'Key not found in map : "?([^"]*)"?$')
 _INDEX: Final = re.compile(r"Index error: index=(-?\d+)")
 _OFTEN: Final = "teration budget exceeded"
@@ -38,7 +44,15 @@ _AUTHORIZER: Final = "the variable authorizer is not to be had: who may do what 
 
 
 class CompileError(ValueError):
-    """An expression that cannot be compiled; the text is upstream's, without what it says before it."""
+    """An expression that cannot be compiled; the text is upstream's, without what it says before it.
+
+    Attributes:
+        told: the whole of it: where upstream was, and the text.
+    """
+
+    def __init__(self, text: str, step: str = "compilation failed") -> None:
+        super().__init__(text)
+        self.told = f"{step}: {text}"
 
 
 class Failed(Exception):
@@ -107,59 +121,93 @@ def _ran(text: str) -> str:
         return "no such overload"
     if text.startswith("Applying SELECT"):
         return "no such overload"
-    return {"divide by zero": "division by zero"}.get(text, text)
+    return _RAN.get(text, text)
 
 
-_EXTENSIONS: Final = (ext_math.ExtMath(), ext_optional.ExtOptional(), ext_strings.ExtStrings())
+_NOT_READ: Final = "type conversion error from 'string' to '"
+_RAN: Final[Mapping[str, str]] = {
+    "divide by zero": "division by zero",
+    "modulus by zero": "modulus by zero",
+    "cannot convert string to int": f"{_NOT_READ}int'",
+    "cannot convert string to uint": f"{_NOT_READ}uint'",
+    "cannot convert string to double": f"{_NOT_READ}double'",
+    "Type conversion error from 'string' to 'bool'": f"{_NOT_READ}bool'",
+    "String to Timestamp conversion failed": f"{_NOT_READ}google.protobuf.Timestamp'",
+    "String to Duration conversion failed": f"{_NOT_READ}google.protobuf.Duration'",
+    "int64 out of uint64 range": "unsigned integer overflow",
+    "double out of int64 range": "integer overflow",
+    "double out of uint64 range": "unsigned integer overflow",
+}
+
+_EXTENSIONS: Final = (ext_optional.ExtOptional(),)
 
 
 @lru_cache(maxsize=64)
 def _untyped(names: tuple[str, ...]) -> cel.Env:
-    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=_EXTENSIONS, functions=list(FUNCTIONS))
+    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=_EXTENSIONS, functions=RUNNING)
 
 
 def _typed(shapes: Mapping[str, str]) -> cel.Env:
     variables = {name: cel.Type(shape) for name, shape in shapes.items()}
-    return cel.NewEnv(variables=variables, extensions=_EXTENSIONS, functions=list(FUNCTIONS))
+    return cel.NewEnv(variables=variables, extensions=_EXTENSIONS, functions=CHECKED)
 
 
-def compiled(source: str, names: Mapping[str, Shape]) -> Expression:
+def compiled(source: str, names: Mapping[str, Shape], optionals: frozenset[str] = frozenset()) -> Expression:
     """Return a compiled expression.
 
     Args:
         source: its text.
         names: the variables that there are.
+        optionals: those of them that are optionals; where it is evaluated they are lists of one value, or of none.
 
     Raises:
         CompileError: it is no CEL, or names what there is not.
     """
-    return _compiled(source, tuple(sorted(names.items(), key=lambda one: one[0])))
+    return _compiled(source, tuple(sorted(names.items(), key=lambda one: one[0])), optionals)
 
 
 @lru_cache(maxsize=512)
-def _compiled(source: str, names: Names) -> Expression:
+def _compiled(source: str, names: Names, optionals: frozenset[str]) -> Expression:
     if len(source) > EXPRESSION_CHARS_MAX:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_CHARS_MAX}"
         raise CompileError(f"ERROR: <input>:-1:0: {text}")
-    shapes = dict(names)
-    program = _checked(source, _untyped(tuple(shapes)))
+    shapes = {name: Shape(f"list<{_declarable(shape)}>") if name in optionals else shape for name, shape in names}
+    try:
+        given = rewritten(source, optionals)
+    except RewriteError as wrong:
+        raise CompileError(_pointed(source, *_place(source, wrong.offset), str(wrong))) from wrong
+    types: dict[str, str] = {name: _declarable(shape) for name, shape in shapes.items()}
+    try:
+        program = _checked(given, _untyped(tuple(shapes)))
+    except CompileError:
+        # With what is known of the variables the complaints are upstream's.
+        _checked(given, _typed(types))
+        raise
     tree = read_tree(program.serialize())
-    types: dict[str, str] = {name: _declarable(shape) for name, shape in names}
     asked: set[str] = set()
     for root, chain in _chains(tree.root):
         if root in shapes:
-            _declare(source, tree, root, shapes[root], chain, types, asked)
+            _declare(given, tree, root, shapes[root], chain, types, asked)
     roots = frozenset(one.name for one in _all(tree.root) if one.form is Form.NAME and one.name in shapes)
     for name in asked:
         # A declared name would hide that only its presence is asked for.
         types.pop(name, None)
-    typed = _checked(source, _typed(types))
+    typed = _checked(given, _typed(types))
+    for complaint in complaints(tree):
+        _complain(given, complaint)
     signature = _signature(typed.return_type().name())
     return Expression(source, Shape(signature), program, tree, roots)
 
 
+def _complain(given: Rewritten, complaint: Complaint) -> NoReturn:
+    if complaint.runs:
+        raise CompileError(complaint.why, "program instantiation failed")
+    place = _place(given.source, given.origin(complaint.offset))
+    raise CompileError(_pointed(given.source, *place, complaint.why))
+
+
 def _declare(
-    source: str,
+    given: Rewritten,
     tree: Tree,
     root: str,
     shape: Shape,
@@ -174,8 +222,8 @@ def _declare(
             return
         found = shape.fields.get(one.name)
         if found is None:
-            offset = tree.offsets.get(one.id, 0)
-            raise CompileError(_pointed(source, *_place(source, offset), f"undefined field '{one.name}'"))
+            offset = given.origin(tree.offsets.get(one.id, 0))
+            raise CompileError(_pointed(given.source, *_place(given.source, offset), f"undefined field '{one.name}'"))
         shape = found
         path = f"{path}.{one.name}"
         types[path] = _declarable(shape)
@@ -185,32 +233,56 @@ def _declare(
 
 def _declarable(shape: Shape) -> str:
     """Return the type of a variable; what only expressions themselves hold (optionals, types) is not told apart."""
-    return "dyn" if shape.cel.startswith(("optional_type", "type")) else shape.cel
+    unknown = shape.cel.startswith(("optional_type", "type")) or is_own(shape.cel)
+    return "dyn" if unknown else shape.cel
 
 
-def _checked(source: str, environment: cel.Env) -> cel.Expression:
+def _checked(given: Rewritten, environment: cel.Env) -> cel.Expression:
     try:
-        return environment.compile(source)
+        return environment.compile(given.text)
     except (RuntimeError, ValueError, TypeError) as wrong:
-        raise CompileError(_told(source, str(wrong))) from wrong
+        raise CompileError(_told(given, str(wrong))) from wrong
 
 
-def _told(source: str, text: str) -> str:
-    """Return the compiler's complaints as upstream lists them."""
-    told = []
+def _told(given: Rewritten, text: str) -> str:
+    """Return the compiler's complaints as upstream lists them: by where they stand."""
+    source = given.source
+    told: list[tuple[int, int, str]] = []
     for line, column, message in _PLACED.findall(text):
         message = _FRAME.sub("", message.strip())
         row, place = int(line), int(column)
-        if (unknown := _UNDECLARED.fullmatch(message)) and "." in unknown[1] and 1 <= row <= source.count("\n") + 1:
+        if (unknown := _UNDECLARED.fullmatch(message)) and "." in unknown[1] and 1 <= row <= given.text.count("\n") + 1:
             # It points behind the first of several names, and tells all of them.
             first = unknown[1].partition(".")[0]
-            start = source.split("\n")[row - 1].rfind(first, 0, place - 1 + len(first))
+            start = given.text.split("\n")[row - 1].rfind(first, 0, place - 1 + len(first))
             place = start + 1 if start >= 0 else place
             message = f"undeclared reference to '{first}' (in container '')"
+        offset = _offset(given.text, row, place)
+        message = _spelled(message, is_method=_CALLED.search(given.text, 0, offset + 1) is not None)
+        if given.text != source:
+            row, place = _place(source, given.origin(offset))
         if message == "undeclared reference to 'authorizer' (in container '')":
             return _pointed(source, row, place, _AUTHORIZER)
-        told.append(_pointed(source, row, place, message))
-    return "\n".join(dict.fromkeys(told)) or _FRAME.sub("", text.partition("\n")[0])
+        told.append((row, place, _pointed(source, row, place, message)))
+    told.sort(key=lambda one: one[:2])
+    return "\n".join(dict.fromkeys(one[2] for one in told)) or _FRAME.sub("", text.partition("\n")[0])
+
+
+def _spelled(message: str, *, is_method: bool) -> str:
+    """Return a complaint in upstream's words, with the names that were written; `is_method`: it is about a method."""
+    if is_method and (found := _APPLIED.fullmatch(message)):
+        first, *others = _split(found[2])
+        message = f"{found[1]}'{first}.({', '.join(others)})'"
+    if found := _SELECTED.fullmatch(message):
+        return f"type '{found[1]}' does not support field selection"
+    for ours, theirs in SPELLED.items():
+        message = message.replace(f"'{ours}'", f"'{theirs}'")
+    return message
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    lines = text.split("\n")
+    return sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
 
 
 def _pointed(source: str, line: int, column: int, message: str) -> str:
@@ -269,7 +341,7 @@ def _signature(name: str) -> str:
 def _split(text: str) -> Iterable[str]:
     depth, begun = 0, 0
     for index, letter in enumerate(text):
-        depth += (letter == "<") - (letter == ">")
+        depth += (letter in "<(") - (letter in ">)")
         if letter == "," and not depth:
             yield text[begun:index].strip()
             begun = index + 1
@@ -299,7 +371,7 @@ def expression(source: str, names: Mapping[str, Shape], wanted: tuple[str, ...])
     try:
         found = compiled(source, names)
     except CompileError as wrong:
-        raise CompileError(f"compilation failed: {wrong}") from wrong
+        raise CompileError(wrong.told) from wrong
     if found.type not in wanted and "any" not in wanted:
         types = wanted[0] if len(wanted) == 1 else f"one of [{' '.join(wanted)}]"
         raise CompileError(f"must evaluate to {types} but got {found.type}")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from controllers.expressions.rewriting import KEYS
 from scheduler_core.cel.syntax import Expr, Form
 
 COST_MAX: Final = 1_000_000
@@ -155,6 +156,9 @@ class _Walker:
             key = expr.parts[1].text
             return _member(values[0], key) if key is not None else self._element(values[0])
         sizes = [self._size(value) for value in values]
+        if name == KEYS:
+            # As many as there are, and none larger than what it is the place of.
+            return sizes[0]._replace(values=1 + sizes[0].longest)
         if name in _CHOICES:
             chosen = sizes[-2:] if name == "_?_:_" else sizes
             return chosen[0].or_(chosen[-1])
@@ -198,7 +202,8 @@ class _Walker:
         if expr.name == _UNIT:
             # optMap and its like bind a name and loop over nothing.
             return self.walk(result, {**scope, expr.other: first}, often)
-        turns = self._turns(ranged)
+        # What stands in a list that is written out is no larger than all of it, and known to be so many.
+        turns = len(over.parts) if over.form is Form.LIST else self._turns(ranged)
         inside = {**scope, expr.name: self._element(ranged), expr.other: _SCALAR}
         if turns:
             many = min(often * turns, _TURNS_MAX)

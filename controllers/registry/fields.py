@@ -8,20 +8,17 @@ from typing import Any, Final
 
 import msgspec
 
+from scheduler_core.api import dns_names
+from scheduler_core.api.dns_names import SUBDOMAIN_LENGTH_MAX
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
 
-LABEL_LENGTH_MAX: Final = 63
-SUBDOMAIN_LENGTH_MAX: Final = 253
 SHOWN_LETTERS_MAX: Final = 2_000
 """Letters of a wrong value that an answer repeats."""
 
 SHOWN_STRUCT_MAX: Final = 2_000
 """Letters of a wrong list or map that an answer repeats, written as JSON."""
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _PORT_NAME: Final = re.compile(r"[a-z0-9-]+")
 _ENV_NAME: Final = re.compile(r"[ -<>-~]+")
 
@@ -45,27 +42,12 @@ _PERCENT: Final = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
-_LABEL_TEXT: Final = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-)
-_SUBDOMAIN_TEXT: Final = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-)
 _WILDCARD_TEXT: Final = (
     "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
     "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', "
     "regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
 _HTTP_PATH: Final = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
-_SERVICE_TEXT: Final = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
 
 
 class Written(str):
@@ -188,20 +170,21 @@ def free_path(field: str, value: str) -> list[Cause]:
 
 
 def _named(field: str, value: str, most: int, wrong: str) -> list[Cause]:
-    """Return what is wrong with a name: its length, and then `wrong` where that says something."""
-    causes = [bad(field, value, f"must be no more than {most} characters")] if len(value) > most else []
-    return [*causes, bad(field, value, wrong)] if wrong else causes
+    return _all_bad(field, value, dns_names.named(value, most, wrong))
+
+
+def _all_bad(field: str, value: str, errors: Iterable[str]) -> list[Cause]:
+    return [bad(field, value, why) for why in errors]
 
 
 def label_name(field: str, value: str) -> list[Cause]:
     """Check a DNS-1123 label."""
-    wrong = "" if _LABEL.fullmatch(value) else "must not contain dots" if _SUBDOMAIN.fullmatch(value) else _LABEL_TEXT
-    return _named(field, value, LABEL_LENGTH_MAX, wrong)
+    return _all_bad(field, value, dns_names.label_errors(value))
 
 
 def subdomain(field: str, value: str) -> list[Cause]:
     """Check a DNS-1123 subdomain."""
-    return _named(field, value, SUBDOMAIN_LENGTH_MAX, "" if _SUBDOMAIN.fullmatch(value) else _SUBDOMAIN_TEXT)
+    return _all_bad(field, value, dns_names.subdomain_errors(value))
 
 
 def search_domain(field: str, value: str) -> list[Cause]:
@@ -211,7 +194,7 @@ def search_domain(field: str, value: str) -> list[Cause]:
 
 def wildcard_subdomain(field: str, value: str) -> list[Cause]:
     """Check a host that begins with `*.`."""
-    good = value.startswith("*.") and _SUBDOMAIN.fullmatch(value[2:])
+    good = value.startswith("*.") and dns_names.is_subdomain(value[2:])
     return _named(field, value, SUBDOMAIN_LENGTH_MAX, "" if good else _WILDCARD_TEXT)
 
 
@@ -230,7 +213,7 @@ def domain_path(field: str, value: str) -> list[Cause]:
 
 def service_name(field: str, value: str) -> list[Cause]:
     """Check a DNS-1035 label, as Services have."""
-    return _named(field, value, LABEL_LENGTH_MAX, "" if _SERVICE.fullmatch(value) else _SERVICE_TEXT)
+    return _all_bad(field, value, dns_names.service_errors(value))
 
 
 def path_segment(field: str, value: str) -> list[Cause]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from controllers.registry import addresses, fields
+from scheduler_core.api import dns_names
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.label_names import qualified_name_errors
 
@@ -94,7 +95,7 @@ def _prefix(prefix: str, names: Names) -> list[Cause]:
     """Check what names are made from; it may end with a hyphen (NameIsDNSSubdomain with `prefix`)."""
     if not prefix:
         return []
-    whole = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") and names != "path" else prefix
+    whole = prefix if names == "path" else dns_names.masked(prefix)
     wrong = _NAMES[names]("metadata.generateName", whole)
     if names == "path":
         wrong = [cause for cause in wrong if "may not contain" in cause.message]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from scheduler_core.api.dns_names import SUBDOMAIN_TEXT, is_subdomain
+
 LABEL_VALUE_LENGTH_MAX: Final = 63
 """Characters of a label value or of the name part of a label key; longer ones are refused."""
 
 _VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", re.ASCII)
 _NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
-_PREFIX: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 
 _VALUE_RULE: Final = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
@@ -51,12 +52,8 @@ def qualified_name_errors(text: str) -> list[str]:
             errors.append("prefix part must be non-empty")
         elif len(prefix) > 253:
             errors.append("prefix part must be no more than 253 characters")
-        elif not _PREFIX.fullmatch(prefix):
-            errors.append(
-                "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
-                "or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
-                "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-            )
+        elif not is_subdomain(prefix):
+            errors.append(f"prefix part {SUBDOMAIN_TEXT}")
     if not name:
         errors.append("name part must be non-empty")
     elif len(name) > LABEL_VALUE_LENGTH_MAX:

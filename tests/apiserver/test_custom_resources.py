@@ -358,7 +358,7 @@ UNSTRUCTURED: list[tuple[dict[str, Any], str]] = [
     (
         {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=a)"}}},
         f'{PATH}.properties[a].pattern: Invalid value: "(?=a)": must be a valid regular expression, but isn\'t: '
-        "error parsing regexp: invalid perl operator: (?=",
+        "error parsing regexp: invalid or unsupported Perl syntax: `(?=`",
     ),
     (
         {"type": "object", "properties": {"a": {"type": "integer", "default": "x"}}},

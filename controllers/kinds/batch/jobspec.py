@@ -13,6 +13,7 @@ from controllers.kinds.core.pod import annotations as marks
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields, internal
+from scheduler_core.api import dns_names
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.label_names import qualified_name_errors
@@ -98,8 +99,8 @@ def _managed_by(where: str, value: str | None) -> list[Cause]:
     if not host or not path:
         return [fields.bad(where, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
     causes = [Cause(where, one.message, one.reason) for one in fields.subdomain(where, host)]
-    if len(value) > fields.LABEL_LENGTH_MAX:
-        causes.append(fields.too_long(where, fields.LABEL_LENGTH_MAX))
+    if len(value) > dns_names.LABEL_LENGTH_MAX:
+        causes.append(fields.too_long(where, dns_names.LABEL_LENGTH_MAX))
     return causes
 
 

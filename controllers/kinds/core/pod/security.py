@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.registry import fields, internal
+from scheduler_core.api import dns_names
 from scheduler_core.api.errors import Cause
 
 ID_MAX: Final = 2**31 - 1
@@ -83,8 +84,8 @@ def _sysctls(field: str, entries: Sequence[Mapping[str, Any]], spec: Mapping[str
         where = f"{field}[{index}].name"
         if not name:
             causes.append(fields.required(where))
-        elif len(name) > fields.SUBDOMAIN_LENGTH_MAX or not _SYSCTL.fullmatch(name):
-            why = f"must have at most {fields.SUBDOMAIN_LENGTH_MAX} characters and match regex ^{_SYSCTL.pattern}$"
+        elif len(name) > dns_names.SUBDOMAIN_LENGTH_MAX or not _SYSCTL.fullmatch(name):
+            why = f"must have at most {dns_names.SUBDOMAIN_LENGTH_MAX} characters and match regex ^{_SYSCTL.pattern}$"
             causes.append(fields.bad(where, name, why))
         elif name in seen:
             causes.append(fields.duplicate(where, name))
