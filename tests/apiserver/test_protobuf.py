@@ -293,3 +293,15 @@ def test_a_client_that_speaks_protobuf_alone_finds_its_way(sqlite_api: Api) -> N
     assert "in-protobuf" in {item["metadata"]["name"] for item in listed["items"]}
     options = body("v1", "DeleteOptions", encoded(f4="Background"))
     assert ask("DELETE", f"{home}/in-protobuf", options)[1]["reason"] == "NotFound"
+
+
+def test_a_schema_s_json_that_is_no_text_is_told() -> None:
+    schema = {"type": "string", "default": "mark"}
+    spec = {"group": "example.dev", "versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}
+    metadata_ = {"name": "things.example.dev"}
+    made = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata_}
+    written = protobuf.encode({**made, "spec": spec})
+    assert written is not None
+    assert written.count(b'"mark"') == 1
+    with pytest.raises(ApiError, match="a part that is not JSON"):
+        protobuf.decode(written.replace(b'"mark"', b'"\xea\xeark"'))

@@ -145,7 +145,7 @@ def _double(data: bytes) -> float:
 def _json(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise bad_request("the protobuf body has a part that is not JSON") from error
 
 
