@@ -286,7 +286,9 @@ class Framework:
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                 return result, status.by(plugin.name)
             if not status.rejected:
-                return None, error(*status.reasons).by(plugin.name)
+                # It nominates nothing; how far the plugin came is still told.
+                account = None if result is None else PostFilterResult(detail=result.detail)
+                return account, error(*status.reasons).by(plugin.name)
             if result is not None and (refused is None or result.nominated_node_name is not None):
                 refused = result
             reasons.extend(status.reasons)

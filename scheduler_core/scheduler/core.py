@@ -129,9 +129,10 @@ class Scheduler:
             return
         if new.pod.is_terminating:
             # Upstream skips pods that are being deleted when their turn comes; here they leave at once. What they are
-            # nominated to they are nominated to until they are gone.
+            # nominated to they are nominated to until they are gone; a gate keeps a new one from hoping for anything.
             self._leave_queue(new.uid)
-            self.nominator.add(new)
+            if old is not None or self._pre_enqueue(new).ok:
+                self.nominator.add(new)
             return
         if old is None:
             self.queue.add(new, self.now_ms)

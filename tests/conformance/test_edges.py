@@ -165,11 +165,10 @@ def test_only_own_pods_that_may_go_hope_for_a_node() -> None:
     assert full_unless(pod("q", cpu="1", status=hopes, schedulerName="another")) == "scheduled"
     assert full_unless(pod("q", cpu="1", status=hopes, schedulingGates=[{"name": "g"}])) == "scheduled"
     assert full_unless(pod("q", cpu="1", status=hopes | {"phase": "Failed"})) == "scheduled"
-    # Until it is gone a pod that is being deleted keeps its place.
-    assert (
-        full_unless(pod("q", cpu="1", status=hopes, meta={"deletionTimestamp": "2026-01-01T00:00:00Z"}))
-        == "unschedulable"
-    )
+    # Until it is gone a pod that is being deleted keeps its place, but a gated one never had it.
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    assert full_unless(pod("q", cpu="1", status=hopes, meta=going)) == "unschedulable"
+    assert full_unless(pod("q", cpu="1", status=hopes, meta=going, schedulingGates=[{"name": "g"}])) == "scheduled"
 
 
 # Preemption.
@@ -179,6 +178,25 @@ def victims_of(*pods: Document) -> list[str]:
     got = decided(pod(cpu="4", priority=9), node("a"), pods=list(pods))
     names: list[str] = [name.partition("/")[2] for name in got["preemption"]["victims"]]
     return names
+
+
+def test_a_dry_run_that_breaks_tells_of_the_nodes_that_it_tried() -> None:
+    low = [pod(f"q{name}", cpu="4", priority=-1, nodeName=name) for name in "ab"]
+    # The filter's first turn is NodeResourcesFit's no; with the room made it is NodePorts that breaks.
+    got = decided(
+        pod(cpu="4"),
+        node("a", allocatable={"cpu": "3"}),
+        node("b"),
+        pods=low,
+        plugins={
+            "preFilter": {"disabled": [{"name": "NodePorts"}]},
+            "filter": {"disabled": [{"name": "NodePorts"}], "enabled": [{"name": "NodePorts"}]},
+        },
+    )
+    broken = 'running "NodePorts" filter plugin: reading "PreFilterNodePorts" from cycleState: not found'
+    assert (got["preemption"]["code"], got["preemption"]["reasons"]) == ("Error", [f"preemption: {broken}"])
+    assert got["preemption"]["nodeStatus"] == {"b": {"code": "Error", "plugin": "NodePorts", "reasons": [broken]}}
+    assert got["preemption"]["clearsNomination"] is False
 
 
 def test_of_equal_pods_that_have_not_started_the_last_counts_most() -> None:
