@@ -190,7 +190,7 @@ class NodeAffinity:
         if self._added_required is not None and not any(t.matches(new.name, labels) for t in self._added_required):
             return QueueingHint.SKIP
         if not required.matches(new.name, labels):
-            return QueueingHint.SKIP
+            return QueueingHint.QUEUE if required.is_unknown(new.name, labels) else QueueingHint.SKIP
         # Of the node as it was, upstream asks only whether it matched the pod's own terms.
         matched = old is not None and required.matches(old.name, old.metadata.labels)
         return QueueingHint.SKIP if matched else QueueingHint.QUEUE

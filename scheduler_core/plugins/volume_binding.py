@@ -326,7 +326,7 @@ def _after_csi_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
     """Queue for a new one, and where other in-tree plugins are migrated than before."""
     if old is None:
         return QueueingHint.QUEUE
-    before, after = ((one["metadata"].get("annotations") or {}).get(MIGRATED_PLUGINS) for one in (old, new))
+    before, after = ((one["metadata"].get("annotations") or {}).get(MIGRATED_PLUGINS, "") for one in (old, new))
     return QueueingHint.SKIP if before == after else QueueingHint.QUEUE
 
 

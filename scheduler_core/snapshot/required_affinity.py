@@ -32,6 +32,12 @@ class Required:
             return False
         return self.terms is None or any(term.matches(name, labels) for term in self.terms)
 
+    def is_unknown(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Return whether a node fails for no other reason than that a term cannot be read."""
+        if self.matches(name, labels) or not all(one.matches(labels) for one in self.selector):
+            return False
+        return any(term.errors for term in self.terms or ())
+
 
 Demands = tuple[frozenset[tuple[str, str]], NodeSelector | None]
 """What a pod writes of the node that it must have: pairs of `nodeSelector`, and the required node affinity."""

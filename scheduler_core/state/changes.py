@@ -31,7 +31,8 @@ def pod_changes(old: PodInfo, new: PodInfo) -> tuple[ClusterEvent, ...]:
             actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
         if before.spec.scheduling_gates and not after.spec.scheduling_gates:
             actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
-        if before.spec.tolerations != after.spec.tolerations:
+        # Tolerations are only ever added, so that upstream counts them.
+        if len(before.spec.tolerations) != len(after.spec.tolerations):
             actions.append(ActionType.UPDATE_POD_TOLERATIONS)
     return tuple(_event(resource, action) for action in actions or (ActionType.UPDATE_OTHER,))
 
@@ -43,7 +44,8 @@ def is_changed(old: PodInfo, new: PodInfo) -> bool:
 
 
 def _scaled_down(old: PodInfo, new: PodInfo) -> bool:
-    return any(number > new.requests.get(resource, 0) for resource, number in old.requests.items())
+    # A request that is gone is less than one of 0.
+    return any(number > new.requests.get(resource, -1) for resource, number in old.requests.items())
 
 
 def node_changes(old: Node, new: Node) -> tuple[ClusterEvent, ...]:

@@ -98,6 +98,10 @@ TOLERANT = pod("me", "2", spec={"tolerations": [CORDON]})
 PORTED = {"containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
 OTHER_PORT = {"containers": [{"name": "c", "ports": [{"containerPort": 81, "hostPort": 81}]}]}
 CHOOSY = pod("me", spec={"nodeSelector": {"disk": "ssd"}})
+UNREADABLE = pod("me", spec={"nodeSelector": {"disk": "ssd"}, "affinity": {"nodeAffinity": {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "gen", "operator": "Gt", "values": ["-x"]}]}]}}}})  # fmt: skip
+FREE = pod("me", "2", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "2", "a.b/c": "0"}}}]})
 WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}
 SPREAD = {"topologySpreadConstraints": [
     {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **WEB}]}  # fmt: skip
@@ -138,12 +142,18 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("TaintToleration", "one taint of two goes", PLAIN,
      changed_node(bare("a", [TAINT, TAINT | {"key": "u"}]), bare("a", [TAINT])), False),
     ("TaintToleration", "the pod gains a toleration", PLAIN, lambda core: core.observe_pod(TOLERANT), True),
+    ("TaintToleration", "a toleration becomes another", TOLERANT,
+     lambda core: core.observe_pod(pod("me", "2", spec={"tolerations": [CORDON | {"key": "other"}]})), False),
     ("NodeAffinity", "a node that matches comes", CHOOSY, new_node(labels={"disk": "ssd"}), True),
     ("NodeAffinity", "a node that does not comes", CHOOSY, new_node(labels={"disk": "hdd"}), False),
     ("NodeAffinity", "a label makes a node match", CHOOSY,
      changed_node(bare("a"), bare("a", labels={"disk": "ssd"})), True),
     ("NodeAffinity", "a node matched before", CHOOSY,
      changed_node(bare("a", labels={"disk": "ssd"}), bare("a", labels={"disk": "ssd", "k": "v"})), False),
+    ("NodeAffinity", "a node that suits but for a term that cannot be read", UNREADABLE,
+     new_node(labels={"disk": "ssd"}), True),
+    ("NodeAffinity", "a node that fails before such a term is asked", UNREADABLE,
+     new_node(labels={"disk": "hdd"}), False),
     ("NodePorts", "a pod with the port goes", pod("me", spec=PORTED), gone_pod(running(spec=PORTED)), True),
     ("NodePorts", "a pod with another goes", pod("me", spec=PORTED), gone_pod(running(spec=OTHER_PORT)), False),
     ("NodePorts", "a nominated pod with the port goes", pod("me", spec=PORTED), gone_pod(hoping(**PORTED)), True),
@@ -154,6 +164,7 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("NodeResourcesFit", "a pod shrinks in what is asked", PLAIN, changed_pod(running(cpu="2"), running()), True),
     ("NodeResourcesFit", "a pod grows", PLAIN, changed_pod(running(), running(cpu="2")), False),
     ("NodeResourcesFit", "the pod itself shrinks", PLAIN, lambda core: core.observe_pod(pod("me", "1")), True),
+    ("NodeResourcesFit", "the pod itself drops a request of 0", FREE, lambda core: core.observe_pod(PLAIN), True),
     ("NodeResourcesFit", "a large node comes", PLAIN, lambda core: core.observe_node(node("a", "4")), True),
     ("NodeResourcesFit", "a small node comes", PLAIN, lambda core: core.observe_node(node("a", "1")), False),
     ("NodeResourcesFit", "a node grows enough", PLAIN, changed_node(node("a", "1"), node("a", "2")), True),
@@ -176,6 +187,15 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("InterPodAffinity", "a pod ceases to be unwanted", AWAY, changed_pod(running(app="web"), running()), True),
     ("InterPodAffinity", "a node in a place comes", NEAR, new_node(labels={ZONE: "z"}), True),
     ("InterPodAffinity", "a node in none comes", NEAR, new_node(), False),
+    ("InterPodAffinity", "a node comes where others do not want the pod", PLAIN, new_node(labels={ZONE: "z"}), False),
+    ("InterPodAffinity", "a node moves to another place", NEAR,
+     changed_node(bare("a", labels={ZONE: "y"}), bare("a", labels={ZONE: "z"})), True),
+    ("InterPodAffinity", "a node leaves a wanted place", NEAR,
+     changed_node(bare("a", labels={ZONE: "z"}), bare("a")), False),
+    ("InterPodAffinity", "a node leaves an unwanted place", AWAY,
+     changed_node(bare("a", labels={ZONE: "z"}), bare("a")), True),
+    ("InterPodAffinity", "a node comes to an unwanted place", AWAY,
+     changed_node(bare("a"), bare("a", labels={ZONE: "z"})), False),
     ("VolumeRestrictions", "a pod with the claim goes", CLAIMING, gone_pod(running(spec=VOLUMES)), True),
     ("VolumeRestrictions", "another pod goes", CLAIMING, gone_pod(running()), False),
     ("VolumeRestrictions", "a node comes", CLAIMING, new_node(), True),
@@ -201,6 +221,8 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("VolumeBinding", "a CSINode's limit rises", CLAIMING, other(CSI_NODE, UPDATE, csi_node(1), csi_node(2)), False),
     ("VolumeBinding", "a plugin is migrated", CLAIMING,
      other(CSI_NODE, UPDATE, csi_node(1), csi_node(1, "kubernetes.io/gce-pd")), True),
+    ("VolumeBinding", "a CSINode gains an empty list of migrated plugins", CLAIMING,
+     other(CSI_NODE, UPDATE, named("a", spec={"drivers": []}), csi_node(None)), False),
     ("VolumeBinding", "room for larger volumes", CLAIMING,
      other(CAPACITY, UPDATE, named("k", capacity="1Gi"), named("k", capacity="2Gi")), True),
     ("VolumeBinding", "less room", CLAIMING,

@@ -47,18 +47,18 @@ def _pod_helps(listers: Listers, pod: PodInfo, old: PodInfo | None, new: PodInfo
 
 
 def _node_helps(pod: PodInfo, old: Any, new: Any) -> bool:
-    """Return whether a node has come to a place by a key that the pod's terms name.
+    """Return whether a node has come to a place where the pod's terms may hold.
 
-    A pod that demands nothing was turned away by the demands of others, by keys of theirs: any node may help.
+    Of a pod that was turned away by the demands of others, upstream asks nothing here: no node's labels wake it.
     """
-    terms = (*pod.terms.affinity, *pod.terms.anti_affinity)
-    if not terms:
-        return True
+    near = {term.topology_key for term in pod.terms.affinity}
+    away = {term.topology_key for term in pod.terms.anti_affinity}
     after = new.metadata.labels
-    if old is not None:
-        before = old.metadata.labels
-        return any(before.get(term.topology_key) != after.get(term.topology_key) for term in terms)
-    if not pod.terms.affinity:
+    if old is None:
         # A node without the label is in no place, so anti-affinity does not forbid it.
-        return True
-    return all(term.topology_key in after for term in pod.terms.affinity)
+        return bool(away) or not near.isdisjoint(after)
+    before = old.metadata.labels
+    gained = {key for key in near & after.keys() if key not in before}
+    lost = {key for key in away & before.keys() if key not in after}
+    moved = {key for key in (near | away) & before.keys() & after.keys() if before[key] != after[key]}
+    return bool(gained or lost or moved)

@@ -235,11 +235,19 @@ def test_wakes_when_a_wanted_pod_comes_or_an_unwanted_one_goes(
         (near(term()), None, {}, "QueueSkip"),
         (near(term()), {}, {"zone": "x"}, "Queue"),
         (near(term()), {"zone": "x"}, {"zone": "x", "v": "1"}, "QueueSkip"),
+        (near(term()), {"zone": "x"}, {"zone": "y"}, "Queue"),
+        (near(term()), {"zone": "x"}, {}, "QueueSkip"),
         (away(term()), None, {}, "Queue"),
         (away(term()), {"zone": "x"}, {}, "Queue"),
-        ({}, None, {}, "Queue"),
+        (away(term()), {"zone": "x"}, {"zone": "y"}, "Queue"),
+        (away(term()), {}, {"zone": "x"}, "QueueSkip"),
+        # Turned away by the demands of others: their keys are not asked about.
+        ({}, None, {}, "QueueSkip"),
+        ({}, {"zone": "x"}, {"zone": "y"}, "QueueSkip"),
     ],
 )
-def test_wakes_when_a_node_comes_to_a_place(affinity: dict[str, Any], old: Any, new: Any, says: str) -> None:
+def test_wakes_when_a_node_comes_to_a_place_or_leaves_one(
+    affinity: dict[str, Any], old: Any, new: Any, says: str
+) -> None:
     nodes = [None if labels is None else node("n", labels=labels) for labels in (old, new)]
     assert hint(built(NAME), pod("me", affinity=affinity), 1, *nodes) == says
