@@ -1,49 +1,54 @@
-"""Which events may help pods that InterPodAffinity turned away."""
+"""Which events may help pods that InterPodAffinity turned away.
+
+As upstream of 1.34 they are asked of the pod's own terms alone: what other pods demand of it wakes it never, though it
+can turn it away. Such a pod waits for an event of another plugin's, or for its five minutes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import Listers
-from scheduler_core.plugins.inter_pod_affinity.counts import labels_of_namespace, means, means_all, resolved
+from scheduler_core.plugins.inter_pod_affinity.counts import means_all
 from scheduler_core.snapshot.node_info import PodInfo
 
 
-def registrations(listers: Listers) -> Sequence[EventRegistration]:
-    """Return the events, asked with the namespaces that the listers know."""
+def _after_pod(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    return _hint(_pod_helps(pod, old, new))
 
-    def after_pod(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-        return _hint(_pod_helps(listers, pod, old, new))
 
-    def after_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-        return _hint(_node_helps(pod, old, new))
-
-    pods = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL
-    nodes = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
-    return (
-        EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, pods), after_pod),
-        EventRegistration(ClusterEvent(EventResource.NODE, nodes), after_node),
-    )
+def _after_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    return _hint(_node_helps(pod, old, new))
 
 
 def _hint(helps: bool) -> QueueingHint:
     return QueueingHint.QUEUE if helps else QueueingHint.SKIP
 
 
-def _pod_helps(listers: Listers, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> bool:
-    """Return whether a pod that is wanted near has come, or one that is wanted away has gone (or does not mind)."""
-    near = resolved(pod.terms.affinity, listers)
-    if new is not None and means_all(near, new) and (old is None or not means_all(near, old)):
-        return True
-    if old is None:
+_PODS: Final = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL
+_NODES: Final = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
+
+REGISTRATIONS: Final = (
+    EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, _PODS), _after_pod),
+    EventRegistration(ClusterEvent(EventResource.NODE, _NODES), _after_node),
+)
+
+
+def _pod_helps(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> bool:
+    """Return whether a pod that all terms want near has come, or one that all want away has gone (or changed).
+
+    Namespaces that a term selects by their labels are asked about as if they had none.
+    """
+    if any(one is not None and not one.pod.spec.node_name for one in (old, new)):
+        # It was only nominated to its node.
         return False
-    away = resolved(pod.terms.anti_affinity, listers)
-    if any(means(term, old) and (new is None or not means(term, new)) for term in away):
-        return True
-    namespace_labels = labels_of_namespace(pod.pod.namespace, listers)
-    return new is None and any(means(term, pod, namespace_labels) for term in old.terms.anti_affinity)
+    near, away = pod.terms.affinity, pod.terms.anti_affinity
+    if new is None:
+        return old is not None and means_all(away, old)
+    if old is None:
+        return means_all(near, new)
+    wanted = means_all(near, new) and not means_all(near, old)
+    return wanted or (means_all(away, old) and not means_all(away, new))
 
 
 def _node_helps(pod: PodInfo, old: Any, new: Any) -> bool:

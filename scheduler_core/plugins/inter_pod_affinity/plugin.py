@@ -30,7 +30,7 @@ from scheduler_core.plugins.inter_pod_affinity.counts import (
     pods_meant,
     resolved,
 )
-from scheduler_core.plugins.inter_pod_affinity.hints import registrations
+from scheduler_core.plugins.inter_pod_affinity.hints import REGISTRATIONS
 from scheduler_core.snapshot.affinity_terms import NO_TERMS, TERMS_MAX, PodTerms, Weighted
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
@@ -252,4 +252,4 @@ class InterPodAffinity:
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that come near or go away, and nodes that come or change place."""
-        return registrations(self._listers)
+        return REGISTRATIONS

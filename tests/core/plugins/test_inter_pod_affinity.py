@@ -218,8 +218,13 @@ ON_NODE = {"nodeName": "a"}
         (away(term()), web(**ON_NODE), pod("w", **ON_NODE), "Queue"),
         (away(term()), web(**ON_NODE), web(**ON_NODE), "QueueSkip"),
         (away(term()), None, web(**ON_NODE), "QueueSkip"),
-        ({}, pod("g", affinity=away(term(app="me")), **ON_NODE), None, "Queue"),
-        ({}, pod("g", affinity=away(term()), **ON_NODE), None, "QueueSkip"),
+        # Terms hold together: one that does not mean the pod keeps the others from waking.
+        (away(term(), term(app="db")), web(**ON_NODE), None, "QueueSkip"),
+        (near(term(), term(app="db")), None, web(**ON_NODE), "QueueSkip"),
+        # A pod without a node was counted where it was nominated to.
+        (away(term()), web(), None, "QueueSkip"),
+        # What others demand of the pod is not asked about.
+        ({}, pod("g", affinity=away(term(app="me")), **ON_NODE), None, "QueueSkip"),
     ],
 )
 def test_wakes_when_a_wanted_pod_comes_or_an_unwanted_one_goes(
