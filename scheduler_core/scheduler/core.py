@@ -183,8 +183,10 @@ class Scheduler:
         known = self.cache.node(name)
         if known is None:
             return
+        # While pods are left on it the cache keeps its entry, without the node.
+        gone = known.node
         self.cache.remove_node(name)
-        self.queue.move(NODE_DELETE, known.node, None, self.now_ms)
+        self.queue.move(NODE_DELETE, gone, None, self.now_ms)
 
     def observe_other(self, event: ClusterEvent, old: Any, new: Any) -> None:
         """Take a change of another kind of object (a volume, a storage class)."""

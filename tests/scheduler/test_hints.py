@@ -55,6 +55,20 @@ def changed_pod(before: PodInfo, after: PodInfo) -> Change:
     return change
 
 
+def emptied_node(before: Node) -> Change:
+    """A node goes while a pod is still on it."""
+
+    def prepare(core: Scheduler) -> None:
+        core.observe_node(before)
+        core.observe_pod(pod("left", on=before.name))
+
+    def change(core: Scheduler) -> None:
+        core.remove_node(before.name)
+
+    change.before = prepare  # type: ignore[attr-defined]
+    return change
+
+
 def gone_pod(before: PodInfo) -> Change:
     def change(core: Scheduler) -> None:
         core.remove_pod(before.uid)
@@ -177,6 +191,9 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("PodTopologySpread", "a node with the key comes", SPREADING, new_node(labels={ZONE: "z"}), True),
     ("PodTopologySpread", "a node without it comes", SPREADING, new_node(), False),
     ("PodTopologySpread", "a node with the key goes", SPREADING, gone_node(bare("a", labels={ZONE: "z"})), True),
+    ("PodTopologySpread", "a node with the key goes before its pods", SPREADING,
+     emptied_node(bare("a", labels={ZONE: "z"})), True),
+    ("PodTopologySpread", "a node without it goes before its pods", SPREADING, emptied_node(bare("a")), False),
     ("PodTopologySpread", "its taints change", SPREADING,
      changed_node(bare("a", labels={ZONE: "z"}), bare("a", [TAINT], labels={ZONE: "z"})), True),
     ("InterPodAffinity", "a wanted pod comes", NEAR, new_pod(running(app="web")), True),
