@@ -49,8 +49,6 @@ def _resources(resources: list[Mapping[str, Any]], path: str) -> _Errors:
         if not isinstance(weight, int) or not 0 < weight <= 100:
             text = f"Invalid value: {weight}: resource weight of {one['name']} not in valid range (0, 100]"
             yield Cause(f"{where}.weight", text)
-        for text in qualified_name_errors(one["name"]):
-            yield Cause(f"{where}.name", f'Invalid value: "{one["name"]}": {text}')
 
 
 def _fit(arguments: Mapping[str, Any], path: str) -> _Errors:

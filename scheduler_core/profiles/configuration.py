@@ -287,19 +287,25 @@ class _Reader:
 
 
 def merge(default: PluginSet, custom: PluginSet) -> PluginSet:
-    """Return the default set changed by a configured one: re-enabled plugins keep the default's place."""
+    """Return the default set changed by a configured one: re-enabled plugins keep the default's place.
+
+    One that is named twice takes that place once; what is left of it is refused as registered already.
+    """
     disabled = custom.disabled | default.disabled
-    weights = dict(custom.enabled)
+    last = {name: place for place, (name, _) in enumerate(custom.enabled)}
     kept: list[tuple[str, int]] = []
-    replaced: set[str] = set()
+    placed: set[int] = set()
     if "*" not in disabled:
         for name, weight in default.enabled:
             if name in disabled:
                 continue
-            if name in weights:
-                replaced.add(name)
-            kept.append((name, weights.get(name, weight)))
-    kept.extend((name, weight) for name, weight in custom.enabled if name not in replaced)
+            place = last.get(name)
+            if place is None:
+                kept.append((name, weight))
+            else:
+                placed.add(place)
+                kept.append(custom.enabled[place])
+    kept.extend(pair for place, pair in enumerate(custom.enabled) if place not in placed)
     return PluginSet(tuple(kept), disabled)
 
 

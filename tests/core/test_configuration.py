@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scheduler_core.api.errors import ApiError
-from scheduler_core.framework.profile import MULTI_POINT, PluginSet
+from scheduler_core.framework.profile import MULTI_POINT, PluginSet, ProfileError
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.component import duration_ns
 from scheduler_core.profiles.configuration import merge, read_configuration
@@ -98,6 +98,11 @@ def test_merge_appends_what_the_default_does_not_have() -> None:
     default = PluginSet((("a", 1), ("b", 2)))
     assert merge(default, PluginSet((("c", 3), ("a", 9)))) == PluginSet((("a", 9), ("b", 2), ("c", 3)))
     assert merge(default, PluginSet((("c", 3),), frozenset("*"))) == PluginSet((("c", 3),), frozenset("*"))
+
+
+def test_a_plugin_of_multi_point_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(ProfileError, match='plugin "VolumeZone" already registered as "PreFilterPlugin"'):
+        framework(plugins={"multiPoint": {"enabled": named("VolumeZone", "VolumeZone")}})
 
 
 def test_several_profiles_share_the_queue_sort() -> None:
@@ -324,6 +329,12 @@ def test_a_preemption_that_may_look_at_no_node_is_refused_at_both_fields() -> No
         f"{ARGS}.{one}": f"Invalid value: 0: cannot be zero at the same time as {other}"
         for one, other in (tuple(none), tuple(none)[::-1])
     }
+
+
+def test_resources_to_score_may_have_any_name() -> None:
+    resources = [{"name": "no such", "weight": 1}, {"name": "", "weight": 1}]
+    arguments = {"scoringStrategy": {"type": "MostAllocated", "resources": resources}}
+    assert framework(pluginConfig=[{"name": "NodeResourcesFit", "args": arguments}])
 
 
 def test_arguments_may_name_their_own_kind() -> None:
