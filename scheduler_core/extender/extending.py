@@ -257,8 +257,9 @@ def _take_out(outcome: FilterOutcome, name: str, rows: Sequence[int], answer: Ma
     statuses = {node: unschedulable(reason) for node, reason in answer["failedNodes"].items()}
     statuses |= {node: unresolvable(reason) for node, reason in answer["failedAndUnresolvableNodes"].items()}
     codes: Codes = np.zeros(len(snapshot), dtype=np.int8)
-    # A node that is neither left nor given a reason is absent for upstream: no reason, and no use in preemption.
-    reasons: list[tuple[str, ...]] = [()]
+    # A node that is neither left nor given a reason is absent for upstream: no reason of its own, and no use in
+    # preemption.
+    reasons: list[tuple[str, ...]] = [outcome.absent_status.reasons]
     keys = np.zeros(len(snapshot), dtype=np.int64)
     asked = set(rows)
     for row in rows:

@@ -57,6 +57,15 @@ def test_each_extender_sees_what_the_one_before_it_left(configured, over_http, n
     assert all(told["durationMs"] > 0 for told in accounts)
 
 
+def test_a_node_dropped_without_a_word_counts_with_those_that_no_plugin_asked_for(configured, over_http) -> None:
+    names = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in ("a", "b")]
+    pinned = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": names}}}
+    with extender(filter=keep()) as one:
+        seen, attempt = hand(configured, over_http, {"urlPrefix": one.url, "filterVerb": "filter"})
+        attempt(pod("web", spec={"affinity": pinned}))
+    assert seen.message.startswith("0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity].")
+
+
 def test_reasons_count_in_the_message_and_stand_in_the_trace(configured, over_http) -> None:
     told = keep(FailedNodes={"a": "rack is full"}, FailedAndUnresolvableNodes={"b": "wrong rack", "a": "no"})
     with extender(filter=told) as one:
