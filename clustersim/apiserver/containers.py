@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from clustersim.apiserver.keeping import Keeper
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
+from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of, status_of
+from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.shell.inside import look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
@@ -109,6 +112,8 @@ class ExecPlan:
     tty: bool
     interactive: bool
     """Whether what is sent is typed into a shell."""
+    keeper: Keeper
+    """Keeps what the commands write."""
     log: LogPlan | None = None
     """What is shown in the place of a command's output: who attaches sees what the container prints."""
 
@@ -219,8 +224,14 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
         raise bad_request(f"a command has at most {COMMAND_LENGTH_MAX} characters")
     if not request.websocket:
         raise ApiError(501, "NotImplemented", NO_WEBSOCKET, kind=target.kind.resource, name=target.name)
-    inside = look_inside(pod, container, StoreFacts(view), _stages(view).answers)
-    shell = Shell(inside, PROGRAMS, view.unix_ms(), dict(inside.environment), inside.folder)
+    facts, answers, now_ms = StoreFacts(view), _stages(view).answers, view.unix_ms()
+    inside = look_inside(pod, container, facts, answers)
+    shell = Shell(inside, PROGRAMS, now_ms, dict(inside.environment), inside.folder)
+    one = next(one for one in Containers(pod).all if one.name == container["name"])
+    for path, text in Scripts(facts).disk(pod, one, answers, now_ms).items():
+        shell.change(path, text)
+    keeper = Keeper(view.session_id, pod, one)
+    keeper.begins(shell)
     stdin, tty = request.flag("stdin"), request.flag("tty")
     plan: LogPlan | None = None
     if attach:
@@ -229,7 +240,7 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
             run = run_of(pod, container["name"], previous=False)
             plan = _plan(view, target, pod, container, run, since_ms=view.unix_ms() + 1)
     interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
-    return ExecPlan(view.session_id, shell, tuple(words), stdin, tty, interactive, plan)
+    return ExecPlan(view.session_id, shell, tuple(words), stdin, tty, interactive, keeper, plan)
 
 
 def _is_prompt(words: Sequence[str]) -> bool:

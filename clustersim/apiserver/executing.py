@@ -157,7 +157,7 @@ class Execution:
     async def _run(self, running: Running, terminal: Terminal | None) -> int:
         """Play a command; return its exit code."""
         while True:
-            wrote, pause, code = await in_thread(lambda: _advance(running))
+            wrote, pause, code = await in_thread(lambda: self._advanced(running))
             for one in wrote:
                 text = one.text if terminal is None else terminal.shown(one.text)
                 # A terminal has one stream.
@@ -175,6 +175,12 @@ class Execution:
                 running.close()
                 await self._show("^C\r\n")
                 return KILLED
+
+    def _advanced(self, running: Running) -> tuple[list[Wrote], Waits | Reads | None, int | None]:
+        """Play the next piece of a command; what it wrote in files is kept."""
+        told = _advance(running)
+        self._plan.keeper.keep(self._plan.shell)
+        return told
 
     async def _pause(self, ms: int) -> bool:
         """Wait for simulated milliseconds; whether nobody interrupts."""

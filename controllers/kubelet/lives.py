@@ -19,12 +19,13 @@ from controllers.kit.recorder import Recorder
 from controllers.kubelet.admitting import Refusal
 from controllers.kubelet.asking import Asking
 from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
+from controllers.kubelet.keeping import kept_by
 from controllers.kubelet.life import FINAL, Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of
 from controllers.kubelet.resizing import changed_resources, counts
-from controllers.kubelet.scripts import Scripts
+from controllers.kubelet.scripts import Scripts, Watched
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
@@ -108,7 +109,7 @@ class Lives:
         self._asking = Asking()
         self._stages_changed = False
         self.stages: Stages = STAGES
-        self.scripts = Scripts(informers)
+        self.scripts = Scripts(Watched(informers))
         self.tick: Tick
         self._sequence = 0
         self._touched: dict[tuple[str, str], None] = {}
@@ -173,9 +174,17 @@ class Lives:
     def _claim_changed(self, old: Document | None, new: Document | None) -> None:
         claim = new or old
         assert claim is not None, "a change has a state before or after"
+        written = kept_by(old) != kept_by(new)
         for pod in self._pods.indexed("claim", key_of(claim)):
+            if written:
+                self._disturb(pod["metadata"]["uid"])
             if pod["spec"].get("nodeName"):
                 self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def _disturb(self, uid: str) -> None:
+        """Have a pod's life begin anew, where it waits."""
+        if uid in self._living and not self._living[uid].writing:
+            del self._living[uid]
 
     def catch_up(self, tick: Tick) -> None:
         """Look at everything that has changed since the last call."""

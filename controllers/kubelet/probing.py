@@ -1,6 +1,7 @@
 """Probes: when the next one comes, what it finds, and what follows from how many found the same.
 
-A probe is looked at only while its finding would change something, so that pods that are well cost nothing.
+A probe is looked at only while its finding would change something, so that pods that are well cost nothing. What a
+command finds follows from the container's files, of which it is known when they change.
 Source: pkg/kubelet/prober (worker.go, prober.go), v1.34.
 """
 
@@ -43,35 +44,67 @@ def acts(life: Life, one: Container, told: Told, kill: Kill) -> Iterator[Act]:
         probe = one.spec.get(f"{kind}Probe")
         if (kind == "startup") == one.started:
             continue
-        fails = life.orders.fails(one.name, kind) or (kind == "readiness" and life.orders.run == "unready")
         if probe is None:
+            fails = _told_to_fail(life, one, kind)
             # Without a readiness probe who has started is ready.
             if kind == "readiness" and one.ready == fails:
                 yield Act(life.now_ms, _setting(life, one, kind, not fails))
             continue
         place = (one.name, kind, one.started_at)
         if place not in told:
+            fails = _finding(life, one, kind, probe, life.now_ms) is not None
             told[place] = _begun(life, one, kind, probe, fails=fails)
         known = told[place]
-        if _matters(one, kind, probe, known, fails=fails):
-            yield Act(max(life.now_ms, known.next_ms), _look(life, one, kind, known, fails, kill))
+        for due_ms in _looks(life, one, probe, known):
+            fails = _finding(life, one, kind, probe, due_ms) is not None
+            if _matters(one, kind, probe, known, fails=fails):
+                yield Act(due_ms, _look(life, one, kind, known, kill))
+                break
+
+
+def _looks(life: Life, one: Container, probe: Mapping[str, Any], known: Findings) -> Iterator[int]:
+    """Yield when a probe may look: next, and after each change of the files that its command may look at."""
+    next_ms, period_ms, epoch_ms = max(life.now_ms, known.next_ms), _period_ms(probe), life.home.tick.epoch_ms
+    yield next_ms
+    if "exec" not in probe:
+        return
+    answers = life.home.stages.answers
+    for unix_ms in life.home.scripts.moments(life.pod, one, answers, epoch_ms + next_ms):
+        yield next_ms + -(-(unix_ms - epoch_ms - next_ms) // period_ms) * period_ms
+
+
+def _told_to_fail(life: Life, one: Container, kind: str) -> bool:
+    return life.orders.fails(one.name, kind) or (kind == "readiness" and life.orders.run == "unready")
+
+
+def _finding(life: Life, one: Container, kind: str, probe: Mapping[str, Any], at_ms: int) -> str | None:
+    """Return what a probe says that fails at a moment; None where it succeeds."""
+    if _told_to_fail(life, one, kind):
+        return _why(probe, life)
+    if "exec" not in probe:
+        return None
+    unix_ms = life.home.tick.epoch_ms + at_ms
+    probed = life.home.scripts.probed(life.pod, one, probe, life.home.stages.answers, unix_ms)
+    return None if probed is None or probed.succeeds else probed.text
 
 
 def _matters(one: Container, kind: str, probe: Mapping[str, Any], known: Findings, *, fails: bool) -> bool:
     if fails:
         # What goes on failing is not told for ever.
         return known.bad < _threshold(probe) or (kind == "readiness" and one.ready)
-    return kind == "startup" or (kind == "readiness" and not one.ready)
+    # Who has failed and does so no more is counted from the beginning.
+    return kind == "startup" or (kind == "readiness" and not one.ready) or known.bad > 0
 
 
-def _look(life: Life, one: Container, kind: str, known: Findings, fails: bool, kill: Kill) -> Callable[[], Steps]:
+def _look(life: Life, one: Container, kind: str, known: Findings, kill: Kill) -> Callable[[], Steps]:
     probe = one.spec[f"{kind}Probe"]
 
     def look() -> Steps:
+        why = _finding(life, one, kind, probe, life.now_ms)
         known.next_ms = life.now_ms + _period_ms(probe)
-        known.good, known.bad = (0, known.bad + 1) if fails else (known.good + 1, 0)
-        if fails:
-            life.say(says.PROBE_FAILED, one, why=f"{kind.capitalize()} probe failed: {_why(probe, life)}")
+        known.good, known.bad = (known.good + 1, 0) if why is None else (0, known.bad + 1)
+        if why is not None:
+            life.say(says.PROBE_FAILED, one, why=f"{kind.capitalize()} probe failed: {why}")
             if known.bad >= _threshold(probe):
                 yield from (
                     _found(life, one, kind, False) if kind == "readiness" else kill(life, one, says.UNHEALTHY, kind)
@@ -107,8 +140,9 @@ def _begun(life: Life, one: Container, kind: str, probe: Mapping[str, Any], *, f
     # Until it takes connections nothing is found, but that it is to succeed is known.
     listens_ms = 0 if fails else started_ms + 1000 * life.orders.listen_after
     passed = max(0, -(-(max(life.now_ms, listens_ms) - first_ms) // period_ms))
-    # Who is not ready for so long has been told why.
-    bad = passed if fails and kind == "readiness" and not one.ready else 0
+    # Who is not ready for so long has been told why; the second of the start has only just begun.
+    looked = -(-(life.now_ms - 1000 - first_ms) // period_ms)
+    bad = max(0, looked) if fails and kind == "readiness" and not one.ready else 0
     return Findings(first_ms + passed * period_ms, bad=bad)
 
 

@@ -1,7 +1,8 @@
 """What a container's own script comes to: how long it runs, with what it ends and what it leaves behind.
 
-It is played as `kubectl logs` prints it. What it writes in its volumes is there for its next run and for whoever mounts
-them too, as long as the kubelet keeps its memory. A script that calls what is not known here comes to nothing known.
+It is played as `kubectl logs` prints it. What it writes and removes is there, at its time, for commands in the
+container and for probes that are commands; in a volume also for its next run and for whoever mounts it too, as long as
+the kubelet keeps its memory. A script that calls what is not known here comes to nothing known.
 """
 
 from __future__ import annotations
@@ -11,49 +12,53 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kit.informer import Informers
-from controllers.kubelet.containers import Container
-from controllers.kubelet.outcomes import LONGEST_MS, SHELLS, Outcome
-from controllers.kubelet.shell.disk import LAST_WORD
-from controllers.kubelet.shell.inside import look_inside
-from controllers.kubelet.shell.interpreter import Shell
-from controllers.kubelet.shell.looking import PROGRAMS, REFUSED
-from controllers.kubelet.shell.running import FOREVER_MS, Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.containers import Container, Containers
+from controllers.kubelet.keeping import Change, Mount, kept_by, mount_of, mounts_of
+from controllers.kubelet.outcomes import SHELLS, Outcome
+from controllers.kubelet.playing import Probed, Run, ask, play
+from controllers.kubelet.shell.inside import Facts, look_inside
+from controllers.kubelet.shell.running import FOREVER_MS
 from controllers.kubelet.stages.answers import Answers
+from controllers.log.stamps import unix_ms_of
 
-STEPS_MAX: Final = 500
-"""Commands of one run that are played; a script that does more runs on and on."""
+WRITERS_MAX: Final = 16
+"""Runs whose doings in a volume are told apart; of older ones the last state of each file is kept."""
 
 FILES_MAX: Final = 64
-"""Files that are kept of a volume."""
+"""Files that are kept of a volume's older runs."""
 
 VOLUMES_MAX: Final = 1_000
 """Volumes of which files are kept; the oldest are forgotten."""
 
-MESSAGE_LENGTH_MAX: Final = 4096
-LOG_LENGTH_MAX: Final = 2048
-"""Letters of what a container leaves behind as its last word; of its log where it leaves nothing.
+CLAIMS: Final = "persistentvolumeclaims"
 
-Source: pkg/kubelet/container (MaxContainerTerminationMessageLength, …LogLength), v1.34.
-"""
+_WATCHED: Final = ("configmaps", "nodes", CLAIMS, "secrets")
 
-_ELSEWHERE: Final = ("nslookup", "ps", *REFUSED)
-"""Programs that look at more than the kubelet knows."""
 
-_KNOWN: Final = {name: program for name, program in PROGRAMS.items() if name not in _ELSEWHERE}
-_WATCHED: Final = ("configmaps", "nodes", "secrets")
+class Watched:
+    """What containers see of the API through what a kubelet watches."""
 
-Files = dict[str, str]
-"""Path within a volume → text."""
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return an object that the kubelet watches."""
+        return self._informers[resource].get(namespace, name) if resource in _WATCHED else None
+
+    def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """Return nothing: what is listed in an environment are Services, which the kubelet does not watch here."""
+        return ()
 
 
 class Scripts:
     """What the scripts of all pods of a kubelet have come to, and the volumes that they have written in."""
 
-    def __init__(self, informers: Informers) -> None:
-        """Begin with empty memory over what the kubelet watches."""
-        self._informers = informers
-        self._played: dict[str, dict[tuple[str, int], Outcome | None]] = {}
-        self._volumes: dict[str, Files] = {}
+    def __init__(self, facts: Facts) -> None:
+        """Begin with empty memory."""
+        self._facts = facts
+        self._played: dict[str, dict[tuple[str, int], Run]] = {}
+        self._volumes: dict[str, dict[tuple[str, ...], list[Change]]] = {}
+        """Volume → who wrote there → what was done, by paths in the volume."""
 
     def forget(self, uid: str) -> None:
         """A pod is gone, and what only it had."""
@@ -66,86 +71,135 @@ class Scripts:
         scripted = len(words) > 2 and str(words[0]).rpartition("/")[2] in SHELLS and str(words[1]).endswith("c")
         if not scripted or container.spec.get("stdin"):
             return None
-        played = self._played.setdefault(str(pod["metadata"]["uid"]), {})
-        run = (container.name, container.restarts)
-        if run not in played:
-            played[run] = self._play(pod, container, answers, unix_ms)
-        return played[run]
+        return self._run(pod, container, answers, unix_ms).outcome
 
-    def _play(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Outcome | None:
-        inside = look_inside(pod, container.spec, self, answers)
-        if not inside.has(inside.words[0].rpartition("/")[2]):
+    def disk(
+        self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int
+    ) -> dict[str, str | None]:
+        """Return path → text of what was written in a container by a moment; None where a file was removed."""
+        return {one.path: one.text for one in self._doings(pod, container, answers) if one.ms <= unix_ms}
+
+    def moments(self, pod: Mapping[str, Any], container: Container, answers: Answers, after_ms: int) -> list[int]:
+        """Return when (Unix) files of a container change of themselves after a moment, in order."""
+        found = {one.ms for one in self._doings(pod, container, answers)}
+        found.add(self._known_ms(pod, container, answers))
+        return sorted(ms for ms in found if after_ms < ms < FOREVER_MS)
+
+    def probed(
+        self, pod: Mapping[str, Any], container: Container, probe: Mapping[str, Any], answers: Answers, unix_ms: int
+    ) -> Probed | None:
+        """Return what a probe's command finds at a moment; None where that cannot be told."""
+        words = [str(word) for word in (probe.get("exec") or {}).get("command") or ()]
+        if not words:
             return None
+        inside = look_inside(pod, container.spec, self._facts, answers)
+        files = self.disk(pod, container, answers, unix_ms)
+        known = unix_ms < self._known_ms(pod, container, answers)
+        return ask(inside, words, files, unix_ms, 1000 * int(probe.get("timeoutSeconds") or 1), known=known)
+
+    # -- runs ---------------------------------------------------------------------------------------------------
+
+    def _run(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Run:
+        """Return what a run of a container has come to, played anew where others have changed its files."""
+        uid = str(pod["metadata"]["uid"])
+        played = self._played.setdefault(uid, {})
+        key = (container.name, container.restarts)
+        mounts = mounts_of(pod, container.spec)
+        around = tuple(self._around(pod, container, mounts))
+        run = played.get(key)
+        if run is not None and run.around == around:
+            return run
+        inside = look_inside(pod, container.spec, self._facts, answers)
         if container.restarts:
             inside = replace(inside, uid=f"{inside.uid}/{container.restarts}")
-        mounted = self._mounted(pod, container.spec)
-        written = {f"{path}/{name}": text for path, files in mounted.items() for name, text in files.items()}
-        shell = Shell(
-            inside, _KNOWN, unix_ms, dict(inside.environment), inside.folder, written=written, steps_left=STEPS_MAX,
-            lenient=True,
-        )  # fmt: skip
-        try:
-            outcome = _ended(shell.call(inside.words), shell, container.spec)
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
-            return None  # what cannot be played is no fault of the kubelet
-        for path, files in mounted.items():
-            kept = {
-                name.removeprefix(f"{path}/"): text
-                for name, text in shell.written.items()
-                if name.startswith(f"{path}/") and name not in shell.removed
-            }
-            files.clear()
-            files.update(list(kept.items())[:FILES_MAX])
-        return None if shell.unknown else outcome
-
-    def _mounted(self, pod: Mapping[str, Any], container: Mapping[str, Any]) -> dict[str, Files]:
-        """Return mount path → files, of the volumes that keep what is written."""
-        volumes = {one.get("name"): one for one in pod["spec"].get("volumes") or ()}
-        found: dict[str, Files] = {}
-        for mount in container.get("volumeMounts") or ():
-            volume = volumes.get(mount.get("name")) or {}
-            if "emptyDir" in volume:
-                key = f"{pod['metadata']['uid']}/{volume['name']}"
-            elif "hostPath" in volume:
-                key = f"{pod['spec'].get('nodeName')}:{volume['hostPath'].get('path')}"
-            else:
-                continue
-            path = "/" + str(mount.get("mountPath", "")).strip("/")
-            found[path] = self._volumes.setdefault(f"{key}/{mount.get('subPath') or ''}", {})
+        run = played[key] = play(inside, container.spec, around, unix_ms)
+        for mount in mounts:
+            inner = [
+                Change(one.ms, mount.inner(one.path), one.text)
+                for one in run.changes
+                if mount_of(mounts, one.path) == mount
+            ]
+            writers = self._volumes.setdefault(_volume_key(pod, mount), {})
+            writers.pop(by := (uid, container.name, str(container.restarts)), None)
+            if inner:
+                writers[by] = inner
+                if len(writers) > WRITERS_MAX:
+                    _fold(writers)
         while len(self._volumes) > VOLUMES_MAX:
             del self._volumes[next(iter(self._volumes))]
-        return found
+        return run
 
-    # -- what containers see of the API -------------------------------------------------------------------------
+    def _doings(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> list[Change]:
+        """Return all that is done to a container's files in this run, in order of time."""
+        self._play_all(pod, answers)
+        run = self._run(pod, container, answers, _begun_ms(container))
+        return sorted((*run.changes, *run.around), key=lambda one: one.ms)
 
-    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
-        """Return an object that the kubelet watches."""
-        return self._informers[resource].get(namespace, name) if resource in _WATCHED else None
+    def _play_all(self, pod: Mapping[str, Any], answers: Answers) -> None:
+        """Play what may have written in volumes that containers share."""
+        if not pod["spec"].get("volumes"):
+            return
+        containers = Containers(pod)
+        for one in (*containers.inits, *containers.mains):
+            before = one.last.get("terminated") or {}
+            if one.restarts and before.get("startedAt"):
+                earlier = Container(one.spec, one.init, restarts=one.restarts - 1, started_at=before["startedAt"])
+                self._run(pod, earlier, answers, _begun_ms(earlier))
+            if one.started_at:
+                self._run(pod, one, answers, _begun_ms(one))
 
-    def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
-        """Return nothing: what is listed in an environment are Services, which the kubelet does not watch here."""
-        return ()
+    def _known_ms(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> int:
+        """Return from when on (Unix) it is not known what becomes of a container's files."""
+        own = self._run(pod, container, answers, _begun_ms(container)).known_ms
+        if not mounts_of(pod, container.spec):
+            return own
+        others = self._played.get(str(pod["metadata"]["uid"]), {}).values()
+        return min([own, *(one.known_ms for one in others)])
+
+    def _around(self, pod: Mapping[str, Any], container: Container, mounts: Sequence[Mount]) -> list[Change]:
+        """Return what others than a container's own run do to its files, in order of time."""
+        uid = str(pod["metadata"]["uid"])
+        found: list[Change] = []
+        of_pod = kept_by(pod)
+        for one in of_pod:
+            if (one.container, one.run) == (container.name, container.restarts) and not one.volume:
+                found.append(Change(one.ms, one.path, one.text))
+        for mount in mounts:
+            writers = self._volumes.get(_volume_key(pod, mount), {})
+            own = (uid, container.name, str(container.restarts))
+            inner = [one for by, changes in writers.items() if by != own for one in changes]
+            kept = of_pod
+            if mount.claim:
+                kept = kept_by(self._facts.get(CLAIMS, str(pod["metadata"]["namespace"]), mount.claim))
+            name = "" if mount.claim else mount.volume
+            inner += [Change(one.ms, one.path, one.text) for one in kept if one.volume == name and not one.container]
+            for change in inner:
+                path = mount.outer(change.path)
+                if path is not None:
+                    found.append(change._replace(path=path))
+        return sorted(found, key=lambda one: one.ms)
 
 
-def _ended(running: Running, shell: Shell, container: Mapping[str, Any]) -> Outcome:
-    """Play a script to its end, or until it is clear that it runs on and on."""
-    passed_ms, printed = 0, ""
-    try:
-        while passed_ms <= LONGEST_MS:
-            one = next(running)
-            if isinstance(one, Wrote):
-                printed = (printed + one.text)[-LOG_LENGTH_MAX:]
-            elif isinstance(one, Waits):
-                passed_ms += one.ms
-    except StopIteration as end:
-        code = int(end.value)
-    except Exit as end:
-        code = end.code
-    except TooLong:
-        return Outcome(FOREVER_MS, 0)
-    else:
-        return Outcome(FOREVER_MS, 0)
-    message = shell.read(str(container.get("terminationMessagePath") or LAST_WORD)) or ""
-    if not message and code and container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
-        message = printed
-    return Outcome(passed_ms, code, message=message[:MESSAGE_LENGTH_MAX])
+def _begun_ms(container: Container) -> int:
+    return unix_ms_of(container.started_at) if container.started_at else 0
+
+
+def _volume_key(pod: Mapping[str, Any], mount: Mount) -> str:
+    """Return what names a volume's content: of a pod, of a claim, of a node."""
+    if mount.claim:
+        return f"claim/{pod['metadata']['namespace']}/{mount.claim}"
+    volume = next(one for one in pod["spec"]["volumes"] if one.get("name") == mount.volume)
+    if "hostPath" in volume:
+        return f"node/{pod['spec'].get('nodeName')}:{volume['hostPath'].get('path')}"
+    return f"{pod['metadata']['uid']}/{mount.volume}"
+
+
+def _fold(writers: dict[tuple[str, ...], list[Change]]) -> None:
+    """Make one of the two oldest writers of a volume: what was there after them."""
+    first, second, *_ = writers
+    both = sorted((*writers.pop(first), *writers.pop(second)), key=lambda one: one.ms)
+    left = {one.path: one for one in both}
+    rest = dict(writers)
+    writers.clear()
+    writers[()] = sorted(left.values(), key=lambda one: one.ms)[-FILES_MAX:]
+    writers.update(rest)

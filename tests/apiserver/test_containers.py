@@ -54,9 +54,14 @@ def ended(name: str = "main", code: int = 3) -> dict[str, Any]:
 
 
 def put(
-    api: Api, namespace: str, containers: list[dict[str, Any]], statuses: list[dict[str, Any]], name: str = "web"
+    api: Api,
+    namespace: str,
+    containers: list[dict[str, Any]],
+    statuses: list[dict[str, Any]],
+    name: str = "web",
+    **more: Any,
 ) -> None:
-    spec = {"nodeName": "n1", "containers": containers}
+    spec = {"nodeName": "n1", "containers": containers, **more}
     path = f"/api/v1/namespaces/{namespace}/pods"
     status, answer, _ = api.request("POST", path, {"metadata": {"name": name}, "spec": spec})
     assert status == 201, answer
@@ -94,6 +99,33 @@ def test_files_are_copied_out_and_none_is_taken_in(api: Api, namespace: str, kub
     refused = kubectl("cp", str(given), "web:/tmp/given")
     assert refused.returncode != 0
     assert "what is copied into it would not be kept" in refused.stderr
+
+
+def test_what_a_command_writes_the_next_one_reads(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main("sh", "-c", "echo up > /tmp/state; sleep 3600")], [running()])
+    assert kubectl("exec", "web", "--", "cat", "/tmp/state").stdout == "up\n"
+    kubectl("exec", "web", "--", "sh", "-c", "mkdir /data && echo red > /data/colour; rm /tmp/state; cd /data; touch x")
+    assert kubectl("exec", "web", "--", "ls", "/data").stdout == "colour\nx\n"
+    assert kubectl("exec", "web", "--", "cat", "/data/colour").stdout == "red\n"
+    assert kubectl("exec", "web", "--", "test", "-e", "/tmp/state").returncode == 1
+    done = kubectl("exec", "web", "--", "dd", "if=/dev/zero", "of=/data/continue", "bs=1", "count=1", "conv=fsync")
+    assert (done.returncode, done.stderr.splitlines()[:2]) == (0, ["1+0 records in", "1+0 records out"])
+    assert kubectl("exec", "web", "--", "sh", "-c", "[ -s /data/continue ]").returncode == 0
+    kubectl("exec", "-i", "web", "--", "sh", stdin="mv /data/x /data/y\nrm -r /data/colour\n")
+    assert kubectl("exec", "web", "--", "ls", "/data").stdout == "continue\ny\n"
+
+
+def test_what_is_written_in_a_claim_is_there_for_another_pod(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": claim}
+    assert api.request("POST", f"/api/v1/namespaces/{namespace}/persistentvolumeclaims", body)[0] == 201
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    mount = {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    for name in ("one", "two"):
+        put(api, namespace, [main("sleep", "3600", **mount)], [running()], name, volumes=volumes)
+    kubectl("exec", "one", "--", "sh", "-c", "echo 7 > /data/n; echo 8 > /tmp/n")
+    assert kubectl("exec", "two", "--", "cat", "/data/n").stdout == "7\n"
+    assert kubectl("exec", "two", "--", "cat", "/tmp/n").returncode == 1
 
 
 def test_what_cannot_be_run_is_told(api: Api, namespace: str, kubectl: Kubectl) -> None:

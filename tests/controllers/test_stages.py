@@ -37,7 +37,7 @@ class Home:
     """A kubelet that knows one pod, with all that the pod needs."""
 
     stages = STAGES
-    scripts = Scripts({})  # type: ignore[arg-type]
+    scripts = Scripts(None)  # type: ignore[arg-type]
 
     def __init__(self, document: Document) -> None:
         self.document, self.tick = document, Quiet()

@@ -29,7 +29,7 @@ def tar(call: Call) -> Running:
         path = call.shell.path(name)
         within = sorted(one for one in files if one == path or one.startswith(path.rstrip("/") + "/"))
         # A folder that was made stands among the files.
-        found = [one for one in within if not any(other.startswith(one + "/") for other in within)]
+        found = [one for one in within if not one.endswith("/")]
         if not found:
             code = 1
             yield from wrong(call, f"{name}: Cannot stat: No such file or directory")

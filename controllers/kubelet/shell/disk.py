@@ -12,8 +12,14 @@ LAST_WORD: Final = "/dev/termination-log"
 """The file whose text is the container's message when it has ended, where the pod names no other."""
 
 
+_OF_IMAGES: Final = frozenset(
+    {"app", "bin", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "sbin", "srv", "sys", "usr", "var"}
+)
+"""Folders at the root in which an image may have files that nobody has told of."""
+
+
 class Disk:
-    """What a shell does with files; who is one has these."""
+    """What a shell does with files; who is one has these. A folder that was made is a file whose path ends with `/`."""
 
     __slots__ = ()
 
@@ -21,6 +27,8 @@ class Disk:
     folder: str
     written: dict[str, str]
     removed: set[str]
+    certain: bool
+    unsure: set[str]
 
     def path(self, name: str) -> str:
         """Return a name as a path from the root."""
@@ -45,6 +53,28 @@ class Disk:
         if path in self.removed:
             return None
         return self.written.get(path, self.inside.files.get(path))
+
+    def own(self) -> dict[str, str | None]:
+        """Return path → text of what was written here, and None of what was removed."""
+        return {**self.written, **dict.fromkeys(self.removed)}
+
+    def change(self, path: str, text: str | None) -> None:
+        """Take what somebody else has written or, where there is no text, removed."""
+        if text is None:
+            self.removed.add(path)
+        else:
+            self.removed.discard(path)
+            self.written[path] = text
+
+    def lacks(self, name: str) -> bool:
+        """Return whether it is certain that there is no such file; where an image may have it, remember that."""
+        path = self.path(name)
+        if not self.certain:
+            return False
+        if path in self.removed or path.split("/")[1] not in _OF_IMAGES or self.inside.is_volume(path):
+            return True
+        self.unsure.add(path)
+        return False
 
     def write(self, name: str, text: str, *, more: bool) -> str:
         """Write a file; return what is wrong, else nothing."""

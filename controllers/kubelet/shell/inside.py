@@ -56,6 +56,7 @@ class Inside:
     """Folders in which nothing can be written."""
     root_fixed: bool = False
     writable: tuple[str, ...] = field(default=())
+    """Folders in which volumes are mounted that can be written."""
 
     def answer(self, words: Sequence[str]) -> Answer | None:
         """Return what the stages say that a command prints; None where they say nothing."""
@@ -70,6 +71,10 @@ class Inside:
         if any(path == top or path.startswith(top + "/") for top in self.fixed):
             return True
         return self.root_fixed and not any(path == top or path.startswith(top + "/") for top in self.writable)
+
+    def is_volume(self, path: str) -> bool:
+        """Return whether a path lies in a volume, whose files are all known."""
+        return any(path.startswith(top.rstrip("/") + "/") for top in (*self.fixed, *self.writable))
 
     def chance(self, turn: int) -> int:
         """Return a number that looks like any other."""

@@ -107,6 +107,10 @@ class Shell(Disk):
     sent: Sent = field(default_factory=Sent)
     unknown: set[str] = field(default_factory=set)
     """What is not known here: programs taken to run well, files that an image may have, `&` (it runs beside)."""
+    certain: bool = False
+    """Whether a file that is not found is not there, where no image has files of its own."""
+    unsure: set[str] = field(default_factory=set)
+    """Files that an image may have, and that were not found."""
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -145,6 +149,8 @@ class Shell(Disk):
         if program is None or not self.inside.has(name):
             if self.lenient:
                 self.unknown.add(name)
+                # Whoever plays it sees what was done before.
+                yield Waits(0)
                 return 0
             yield Wrote(2, f"sh: {words[0]}: not found\n")
             return MISSING
@@ -157,7 +163,8 @@ class Shell(Disk):
         inner = Shell(
             self.inside, self.programs, self.now_ms, dict(self.variables), self.folder, tuple(arguments),
             self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
-            sent=self.sent if stdin is None else Sent(stdin), unknown=self.unknown,
+            sent=self.sent if stdin is None else Sent(stdin), unknown=self.unknown, certain=self.certain,
+            unsure=self.unsure,
         )  # fmt: skip
         try:
             code = yield from inner.run(text)
@@ -178,6 +185,7 @@ class Shell(Disk):
             if pipeline.background:
                 # What runs beside is not followed.
                 self.unknown.add("&")
+                yield Waits(0)
                 self.code = 0
                 continue
             yield from self._pipeline(pipeline, stdin)

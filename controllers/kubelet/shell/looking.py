@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from controllers.kubelet.shell.archives import tar
+from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.inside import DOMAIN
 from controllers.kubelet.shell.interpreter import Call, Program
@@ -87,6 +88,7 @@ def _ls(call: Call) -> Running:
         elif is_folder(call, name):
             found = _listed(call, path)
         else:
+            call.shell.lacks(name)
             code = yield from wrong(call, f"{name}: No such file or directory")
             continue
         if len(names) > 1 and found != [name]:
@@ -109,38 +111,6 @@ def _listed(call: Call, path: str) -> list[str]:
     top = path.rstrip("/") + "/"
     everything = (*call.shell.files(), *call.inside.folders)
     return sorted({one[len(top) :].partition("/")[0] for one in everything if one.startswith(top) and one != top})
-
-
-def _touch(call: Call) -> Running:
-    code = 0
-    for name in options(call)[1]:
-        problem = call.shell.write(name, "", more=True)
-        if problem:
-            code = yield from wrong(call, f"{name}: Read-only file system")
-    return code
-
-
-def _mkdir(call: Call) -> Running:
-    for name in options(call)[1]:
-        if call.inside.is_read_only(call.shell.path(name)):
-            return (yield from wrong(call, f"can't create directory '{name}': Read-only file system"))
-        call.shell.write(f"{name}/.", "", more=True)
-    return 0
-
-
-def _rm(call: Call) -> Running:
-    given, names = options(call)
-    code = 0
-    for name in names:
-        path = call.shell.path(name)
-        gone = [one for one in call.shell.files() if one == path or (one.startswith(path + "/") and "r" in given)]
-        if call.inside.is_read_only(path):
-            code = yield from wrong(call, f"can't remove '{name}': Read-only file system")
-        elif gone:
-            call.shell.removed.update(gone)
-        elif "f" not in given:
-            code = yield from wrong(call, f"can't remove '{name}': No such file or directory")
-    return code
 
 
 def _pwd(call: Call) -> Running:
@@ -227,8 +197,9 @@ REFUSED: Final = ("kill", "wget", "curl", "ping", "nc", "top", "apt", "apt-get",
 PROGRAMS: Final[dict[str, Program]] = {
     **TEXT,
     **COUNTING,
-    "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "touch": _touch,
-    "mkdir": _mkdir, "rm": _rm, "pwd": _pwd, "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc,
-    "nslookup": _nslookup, "help": _help, "tar": tar,
+    **CHANGING,
+    "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "pwd": _pwd,
+    "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc, "nslookup": _nslookup, "help": _help,
+    "tar": tar,
     **dict.fromkeys(REFUSED, _no_process),
 }  # fmt: skip

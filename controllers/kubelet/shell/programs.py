@@ -52,7 +52,7 @@ def inputs(call: Call, names: Sequence[str]) -> Generator[Happening, None, list[
     found: list[tuple[str, str | None]] = []
     for name in names or ("-",):
         found.append((name, (yield from call.input()) if name == "-" else call.shell.read(name)))
-        if found[-1][1] is None:
+        if found[-1][1] is None and not call.shell.lacks(name):
             call.shell.unknown.add(name)
     return found
 
@@ -259,14 +259,18 @@ def _holds(call: Call, words: list[str]) -> bool:
 
 
 def _is(call: Call, what: str, name: str) -> bool:
-    text = call.shell.read(name) if what in ("-f", "-r", "-s", "-e") else None
+    text = call.shell.read(name) if what in ("-f", "-r", "-s", "-e", "-w") else None
+    if text is None and what in ("-f", "-r", "-s", "-e", "-d", "-x", "-w") and not is_folder(call, name):
+        call.shell.lacks(name)
     match what:
         case "-z" | "-n":
             return (name == "") == (what == "-z")
         case "-s":
             return bool(text)
-        case "-f" | "-r":
+        case "-f":
             return text is not None
+        case "-r" | "-w":
+            return text is not None or is_folder(call, name)
         case "-d":
             return is_folder(call, name)
         case "-e":
