@@ -230,7 +230,7 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
     one = next(one for one in Containers(pod).all if one.name == container["name"])
     for path, text in Scripts(facts).disk(pod, one, answers, now_ms).items():
         shell.change(path, text)
-    keeper = Keeper(view.session_id, pod, one)
+    keeper = Keeper(view.session_id, target.kind.resource, pod, one)
     keeper.begins(shell)
     stdin, tty = request.flag("stdin"), request.flag("tty")
     plan: LogPlan | None = None

@@ -11,12 +11,11 @@ from clustersim.classroom.writing import apply, context_for
 from clustersim.store import open_store
 from controllers.kubelet.containers import Container
 from controllers.kubelet.keeping import FILES, Change, Kept, changed, kept_by, mount_of, mounts_of, text_of
+from controllers.kubelet.scripts import CLAIMS
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.log.operations import Patch
 from scheduler_core.api.errors import ApiError
 
-PODS: Final = "pods"
-CLAIMS: Final = "persistentvolumeclaims"
 TRIES: Final = 5
 """How often an object is read again that somebody else has changed meanwhile."""
 
@@ -26,6 +25,7 @@ class Keeper:
     """Keeps what one connection's commands write in a container."""
 
     session_id: int
+    resource: str
     pod: Mapping[str, Any]
     container: Container
     _seen: dict[str, str | None] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Keeper:
                 of_pod.append(_kept(change, mount.inner(change.path), now_ms, volume=mount.volume))
         metadata = self.pod["metadata"]
         if of_pod:
-            self._add(PODS, metadata["name"], of_pod, uid=metadata["uid"])
+            self._add(self.resource, metadata["name"], of_pod, uid=metadata["uid"])
         for claim, kept in of_claims.items():
             self._add(CLAIMS, claim, kept)
 

@@ -17,10 +17,10 @@ FILES: Final = "clustersim.io/files"
 FILES_MAX: Final = 64
 """Files that are kept of what commands write in one pod, and in one claim; the oldest are forgotten."""
 
-FILE_LENGTH_MAX: Final = 4_096
-"""Characters of a file that are kept; the rest is cut."""
+FILE_LENGTH_MAX: Final = 16 * 1024
+"""Characters of a file that are kept; the rest is cut, and a longer one is not copied into a container."""
 
-FILES_BYTES_MAX: Final = 32 * 1024
+FILES_BYTES_MAX: Final = 64 * 1024
 """Bytes of what is kept of one pod or claim; the oldest files are forgotten."""
 
 

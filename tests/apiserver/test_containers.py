@@ -90,15 +90,18 @@ def test_exec_answers_and_ends_with_the_commands_code(api: Api, namespace: str, 
     assert kubectl("exec", "-i", "web", "--", "cat", stdin="given").stdout == "given"
 
 
-def test_files_are_copied_out_and_none_is_taken_in(api: Api, namespace: str, kubectl: Kubectl, tmp_path: Path) -> None:
+def test_files_are_copied_out_and_in(api: Api, namespace: str, kubectl: Kubectl, tmp_path: Path) -> None:
     put(api, namespace, [main()], [running()])
     done = kubectl("cp", "web:/etc/hostname", str(tmp_path / "copy"))
     assert (done.returncode, (tmp_path / "copy").read_text()) == (0, "web\n"), done.stderr
     given = tmp_path / "given"
-    given.write_text("x")
-    refused = kubectl("cp", str(given), "web:/tmp/given")
+    given.write_text("ünder\n")
+    done = kubectl("cp", str(given), "web:/tmp/given")
+    assert (done.returncode, kubectl("exec", "web", "--", "cat", "/tmp/given").stdout) == (0, "ünder\n"), done.stderr
+    given.write_text("x" * 20_000)
+    refused = kubectl("cp", str(given), "web:/tmp/large")
     assert refused.returncode != 0
-    assert "what is copied into it would not be kept" in refused.stderr
+    assert "tar: large: No space left on device" in refused.stderr
 
 
 def test_what_a_command_writes_the_next_one_reads(api: Api, namespace: str, kubectl: Kubectl) -> None:

@@ -21,10 +21,8 @@ with simulated kubelets (`pytest tests/upstream`), and all of them hold. What up
 own (serving a page, reading a file) has no place here.
 
 Kubernetes' own test binary runs against a session as it is ([how](e2e-api.md)). Of its tests of apps, node,
-scheduling, network and storage that need no real container (170) 168 pass at rate 1 with no other flags. Two do not:
+scheduling, network and storage that need no real container (170) 169 pass at rate 1 with no other flags. One does not:
 
-* *StatefulSet … should adopt matching orphans and release non-matching pods* holds pods back by a readiness probe on a
-  file that `kubectl exec` writes; what a command writes is gone when it ends.
 * *Daemon set … should surge pods onto nodes …* compares its own clock with the session's to the second; a session
   begins up to two seconds late, and lags more on a busy machine until it has caught up.
 

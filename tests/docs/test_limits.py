@@ -26,6 +26,7 @@ PACKAGES = {
     "clustersim.store": "The store",
     "clustersim.runtime": "Workers and the supervisor",
     "clustersim.apiserver": "The Kubernetes API",
+    "controllers.kubelet.keeping": "Files in containers",
     "controllers.kubelet.logs": "Logs of containers",
     "controllers.kubelet.shell": "The shell that answers in containers",
     "scheduler_core.legacy": "Earlier schedulers",

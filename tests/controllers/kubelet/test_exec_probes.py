@@ -140,9 +140,9 @@ def test_a_command_that_takes_too_long_fails() -> None:
 
 
 def test_what_is_kept_is_bounded_and_the_oldest_goes() -> None:
-    files = [Kept(f"/tmp/{number}", number, "x" * 10_000, container="main") for number in range(100)]
+    files = [Kept(f"/tmp/{number}", number, "x" * 20_000, container="main") for number in range(100)]
     kept = msgspec.json.decode(text_of(files), type=list[Kept])
     assert kept[-1].path == "/tmp/99"
     assert len(kept) < 64
-    assert all(len(one.text or "") == 4_096 for one in kept)
+    assert all(len(one.text or "") == 16_384 for one in kept)
     assert kept_by({"metadata": {"annotations": {FILES: "{nothing"}}}) == []
