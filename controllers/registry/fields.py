@@ -220,8 +220,7 @@ def path_segment(field: str, value: str) -> list[Cause]:
     """Check a name that only has to fit into a URL."""
     if value in (".", ".."):
         return [bad(field, value, f"may not be '{value}'")]
-    causes = [bad(field, value, f"may not contain '{letter}'") for letter in "/%" if letter in value]
-    return causes or _named(field, value, SUBDOMAIN_LENGTH_MAX, "")
+    return [bad(field, value, f"may not contain '{letter}'") for letter in "/%" if letter in value]
 
 
 def env_name(field: str, value: str) -> list[Cause]:

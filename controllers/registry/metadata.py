@@ -22,11 +22,20 @@ OWNERS_MAX: Final = 64
 CREATED_BY: Final = "clustersim.io/created-by"
 """Annotation with the participant who made the object; nobody can claim another's."""
 
+
+def _path_name(field: str, value: str) -> list[Cause]:
+    """Check a name that only has to fit into a URL, and into the store."""
+    causes = fields.path_segment(field, value)
+    if not causes and len(value) > fields.SUBDOMAIN_LENGTH_MAX:
+        causes.append(fields.bad(field, value, f"must be no more than {fields.SUBDOMAIN_LENGTH_MAX} characters"))
+    return causes
+
+
 _NAMES: Final = {
     "subdomain": fields.subdomain,
     "label": fields.label_name,
     "service": fields.service_name,
-    "path": fields.path_segment,
+    "path": _path_name,
     "address": addresses.strict,
 }
 

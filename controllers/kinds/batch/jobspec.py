@@ -97,8 +97,9 @@ def _managed_by(where: str, value: str | None) -> list[Cause]:
         return [fields.required(where)]
     host, _, path = value.partition("/")
     if not host or not path:
-        return [fields.bad(where, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
-    causes = [Cause(where, one.message, one.reason) for one in fields.subdomain(where, host)]
+        causes = [fields.bad(where, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    else:
+        causes = [Cause(where, one.message, one.reason) for one in fields.subdomain(where, host)]
     if len(value) > dns_names.LABEL_LENGTH_MAX:
         causes.append(fields.too_long(where, dns_names.LABEL_LENGTH_MAX))
     return causes

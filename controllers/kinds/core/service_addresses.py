@@ -61,14 +61,15 @@ def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, d
         spec: is filled in.
         uid: chance is drawn from it: where the search begins.
         others: all other Services.
-        dry_run: nothing is taken: upstream then asks of a node port only that nobody has it.
+        dry_run: nothing is taken: upstream then asks of a node port only that nobody has it, and tells the range's own
+            address.
 
     Raises:
         ApiError: 500, a range is used up.
     """
     causes: list[Cause] = []
     if spec.get("clusterIP") != "None":
-        causes += _address(spec, uid, others)
+        causes += _address(spec, uid, others, dry_run=dry_run)
     spec["clusterIPs"] = [spec["clusterIP"]]
     taken = {number for other in others for number in _numbers(other.get("spec") or {})}
     if spec["type"] in _WITH_PORTS:
@@ -92,9 +93,13 @@ def keep_ports(spec: Document, before: Mapping[str, Any]) -> None:
         spec.setdefault("healthCheckNodePort", before["healthCheckNodePort"])
 
 
-def _address(spec: Document, uid: str, others: Sequence[Mapping[str, Any]]) -> list[Cause]:
+def _address(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, dry_run: bool) -> list[Cause]:
     taken = {str(at(other, "spec", "clusterIP")) for other in others}
     wanted = spec.get("clusterIP") or ""
+    if not wanted and dry_run:
+        # Nobody looks for one that is free.
+        spec["clusterIP"] = str(CLUSTER_RANGE.network_address)
+        return []
     if not wanted:
         spec["clusterIP"] = next((ip for ip in _addresses(uid) if ip not in taken), "")
         if not spec["clusterIP"]:

@@ -46,7 +46,7 @@ def validate(document: Mapping[str, Any]) -> list[Cause]:
         causes += _port(f"spec.ports[{index}]", port, names, needs_name=len(ports) > 1)
     causes += fields.labels("spec.selector", spec.get("selector"))
     causes += _affinity(spec)
-    causes += [] if kind == "ExternalName" else _cluster_addresses(spec)
+    causes += [] if kind == "ExternalName" else cluster_addresses(spec)
     for index, text in enumerate(spec.get("externalIPs") or ()):
         where = f"spec.externalIPs[{index}]"
         causes += addresses.legacy(where, text) or addresses.of_endpoint(where, text)
@@ -106,7 +106,8 @@ def _affinity(spec: Spec) -> list[Cause]:
     return causes
 
 
-def _cluster_addresses(spec: Spec) -> list[Cause]:
+def cluster_addresses(spec: Spec) -> list[Cause]:
+    """Check the addresses of a Service, and of which families they are (ValidateServiceClusterIPsRelatedFields)."""
     first, listed = spec.get("clusterIP") or "", spec.get("clusterIPs") or []
     field = "spec.clusterIPs"
     causes: list[Cause] = []
@@ -233,7 +234,7 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Caus
     """Check what a change of a Service keeps: its addresses, their families, its class."""
     spec, before = new["spec"], old.get("spec") or {}
     causes: list[Cause] = []
-    if spec.get("type") != "ExternalName" and _cluster_addresses(spec):
+    if spec.get("type") != "ExternalName" and cluster_addresses(spec):
         # Upstream looks at these before all else, and tells of nothing more.
         return causes
     if "ExternalName" not in (spec.get("type"), before.get("type")):

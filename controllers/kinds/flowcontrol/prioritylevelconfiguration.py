@@ -65,6 +65,9 @@ def _shares(where: str, level: Mapping[str, Any]) -> list[Cause]:
         causes.append(fields.bad(f"{where}.nominalConcurrencyShares", shares, "must be a non-negative integer"))
     if not 0 <= lendable <= 100:
         causes.append(fields.bad(f"{where}.lendablePercent", lendable, "must be between 0 and 100, inclusive"))
+    if (level.get("borrowingLimitPercent") or 0) < 0:
+        why = "if specified, must be a non-negative integer"
+        causes.append(fields.bad(f"{where}.borrowingLimitPercent", level["borrowingLimitPercent"], why))
     return causes
 
 

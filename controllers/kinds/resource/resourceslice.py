@@ -25,6 +25,12 @@ _POOL_LETTERS_MAX: Final = 253
 _VALUE_BYTES_MAX: Final = 64
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _ONE_PLACE: Final = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+_OFF: Final = (
+    "taints", "consumesCounters", "nodeName", "nodeSelector", "allNodes", "bindingConditions",
+    "bindingFailureConditions", "bindsToNode", "allowMultipleAllocations",
+)  # fmt: skip
+"""Fields of devices that are off by default: DRADeviceTaints, …PartitionableDevices and so on."""
+
 _VERSION: Final = re.compile(
     r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
@@ -34,13 +40,21 @@ _STRUCT: Final = "resource_v1.ResourceSliceSpec"
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("devices", None)
+    # What its gates do not serve by default is not kept.
+    for key in ("sharedCounters", "perDeviceNodeSelection"):
+        spec.pop(key, None)
+    for device in spec["devices"] or ():
+        for key in _OFF:
+            device.pop(key, None)
+        for capacity in (device.get("capacity") or {}).values():
+            if isinstance(capacity, dict):
+                capacity.pop("requestPolicy", None)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = _places(spec)
-    causes += driver_name("spec.driver", spec.get("driver") or "")
-    causes += _pool("spec.pool", spec.get("pool") or {})
+    causes = driver_name("spec.driver", spec.get("driver") or "")
+    causes += _pool("spec.pool", spec.get("pool") or {}) + _places(spec)
     return causes + claims.distinct("spec.devices", spec["devices"] or (), DEVICES_MAX, _device)
 
 

@@ -18,12 +18,11 @@ from scheduler_core.api.errors import Cause
 
 def _capacity(document: dict[str, Any]) -> list[Cause]:
     name = document.get("storageClassName") or ""
-    causes = fields.subdomain("storageClassName", name) if name else [fields.required("storageClassName")]
-    causes += fields.label_selector("nodeTopology", document.get("nodeTopology"))
-    for key in ("capacity", "maximumVolumeSize"):
-        amount = document.get(key)
-        if amount is not None and quantity.nano(amount) < 0:
-            causes.append(fields.bad(key, amount, "must be greater than or equal to 0"))
+    causes = fields.label_selector("nodeTopology", document.get("nodeTopology"))
+    causes += fields.subdomain("storageClassName", name)
+    amount = document.get("capacity")
+    if amount is not None and quantity.nano(amount) < 0:
+        causes.append(fields.bad("capacity", amount, "must be greater than or equal to 0"))
     return causes
 
 

@@ -35,16 +35,24 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     for key in document.get("parameters") or {}:
         if not key:
             causes.append(fields.bad("parameters", key, "field can not be empty."))
+    # Terms that nobody has filled in yet are all alike to upstream.
+    before: list[dict[str, set[str]]] = [{}]
     for index, term in enumerate(document.get("allowedTopologies") or ()):
-        seen: set[str] = set()
+        seen: dict[str, set[str]] = {}
         for position, wanted in enumerate(term.get("matchLabelExpressions") or ()):
             where = f"allowedTopologies[{index}].matchLabelExpressions[{position}]"
-            causes += fields.qualified_name(f"{where}.key", wanted.get("key") or "")
-            if wanted.get("key") in seen:
-                causes.append(fields.duplicate(f"{where}.key", wanted.get("key")))
-            seen.add(wanted.get("key") or "")
-            if not wanted.get("values"):
-                causes.append(fields.required(f"{where}.values"))
+            key, values = wanted.get("key") or "", wanted.get("values") or ()
+            causes += [] if values else [fields.required(f"{where}.values")]
+            for at, value in enumerate(values):
+                if value in values[:at]:
+                    causes.append(fields.duplicate(f"{where}.values[{at}]", value))
+            causes += fields.qualified_name(f"{where}.key", key)
+            if key in seen:
+                causes.append(fields.duplicate(f"{where}.key", key))
+            seen[key] = set(values)
+        if seen in before:
+            causes.append(fields.duplicate(f"allowedTopologies[{index}].matchLabelExpressions", ""))
+        before.append(seen)
     return causes
 
 

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from scheduler_core.api import quantity
 from scheduler_core.api.document import Document, child
+from scheduler_core.api.quantity import Amount
+from scheduler_core.api.requests import is_pod_level
 
 _MILLI_NANO: Final = 10**6
 
@@ -78,11 +80,6 @@ def pod_spec(spec: Document) -> None:
     for key in ("containers", "initContainers", "ephemeralContainers"):
         for container in spec.get(key) or ():
             _container(container)
-    if spec.get("hostNetwork"):
-        for container in all_containers(spec):
-            for port in container.get("ports") or ():
-                if not port.get("hostPort") and "containerPort" in port:
-                    port["hostPort"] = port["containerPort"]
     for volume in spec.get("volumes") or ():
         _volume(volume)
     round_resources(spec.get("overhead"))
@@ -97,7 +94,10 @@ def pod(document: Document) -> None:
     spec.setdefault("enableServiceLinks", True)
     for container in all_containers(spec):
         requests_from_limits(container.get("resources"))
-    requests_from_limits(spec.get("resources"))
+        for port in (container.get("ports") or ()) if spec.get("hostNetwork") else ():
+            if not port.get("hostPort") and "containerPort" in port:
+                port["hostPort"] = port["containerPort"]
+    _of_whole_pod(spec)
 
 
 def all_containers(spec: Document) -> Iterator[Document]:
@@ -123,6 +123,65 @@ def requests_from_limits(resources: Document | None) -> None:
     for name, amount in resources["limits"].items():
         requests.setdefault(name, amount)
     resources["requests"] = requests
+
+
+def _of_whole_pod(spec: Document) -> None:
+    """Give a pod that limits itself as a whole what its containers ask for, else what its limits say."""
+    resources = spec.get("resources") or {}
+    if not resources.get("limits") and not resources.get("requests"):
+        return
+    limits, asked = dict(resources.get("limits") or {}), resources.get("requests") or {}
+    for name, amount in _sums(spec, "limits").items():
+        if name.startswith("hugepages-") and name not in asked:
+            limits.setdefault(name, amount)
+    if not limits:
+        return
+    resources["limits"] = limits
+    requests = dict(asked)
+    for name, amount in _sums(spec, "requests").items():
+        # What cannot be lent twice (huge pages) is asked for as a whole.
+        if name in ("cpu", "memory"):
+            requests.setdefault(name, amount)
+    for name, amount in limits.items():
+        if is_pod_level(name):
+            requests.setdefault(name, amount)
+    if requests:
+        resources["requests"] = requests
+
+
+def _sums(spec: Document, key: str) -> dict[str, str]:
+    """Return what the containers of a pod ask for together, or are limited to."""
+    total: dict[str, Amount] = {}
+    sidecars: dict[str, Amount] = {}
+    peak: dict[str, Amount] = {}
+    for container in spec.get("containers") or ():
+        _add(total, _amounts(container, key))
+    for container in spec.get("initContainers") or ():
+        own = _amounts(container, key)
+        if container.get("restartPolicy") == "Always":
+            _add(total, own)
+            _add(sidecars, own)
+            own = dict(sidecars)
+        else:
+            _add(own, sidecars)
+        _raise(peak, own)
+    _raise(total, peak)
+    return {name: str(amount) for name, amount in total.items()}
+
+
+def _amounts(container: Document, key: str) -> dict[str, Amount]:
+    return {name: Amount.read(text) for name, text in ((container.get("resources") or {}).get(key) or {}).items()}
+
+
+def _add(total: dict[str, Amount], more: Mapping[str, Amount]) -> None:
+    for name, amount in more.items():
+        total[name] = total[name].plus(amount) if name in total else amount
+
+
+def _raise(total: dict[str, Amount], least: Mapping[str, Amount]) -> None:
+    for name, amount in least.items():
+        if name not in total or total[name].nano < amount.nano:
+            total[name] = amount
 
 
 def _container(container: Document) -> None:
