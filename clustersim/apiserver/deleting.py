@@ -21,9 +21,9 @@ from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Delete, Propagation
 from controllers.log.store import Stored, Transaction
-from controllers.registry import fields
 from controllers.registry.context import Context
 from controllers.registry.decoding import mismatch
+from controllers.registry.deletion import options_wrong
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
 
 DELETE_BATCH_MAX: Final = 100
@@ -31,7 +31,6 @@ DELETE_BATCH_MAX: Final = 100
 
 _SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _GRACE_MAX: Final = 2**40
-PROPAGATIONS: Final = ("Foreground", "Background", "Orphan", "nil")
 _ARRAY: Final = (
     "json: cannot unmarshal array into Go value of type struct { APIVersion string "
     '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -51,15 +50,7 @@ class Options:
 
     def causes(self) -> list[Cause]:
         """Return what is wrong with them."""
-        causes: list[Cause] = []
-        if self.orphan is not None and self.propagation is not None:
-            why = "orphanDependents and deletionPropagation cannot be both set"
-            causes.append(fields.bad("propagationPolicy", self.propagation, why))
-        if self.propagation is not None and self.propagation not in PROPAGATIONS[:3]:
-            causes.append(fields.unsupported("propagationPolicy", self.propagation, PROPAGATIONS, ordered=False))
-        if any(word != "All" for word in self.dry_run):
-            causes.append(fields.unsupported("dryRun", list(self.dry_run), ("All",)))
-        return causes
+        return options_wrong(self.propagation, self.orphan, self.dry_run)
 
     def operation(self, target: Target, namespace: str, name: str) -> Delete:
         """Return the delete of one object."""

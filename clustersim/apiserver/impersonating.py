@@ -43,8 +43,11 @@ def acting(request: Request, principal: Principal) -> Principal:
     return find(principal, name, named.get("impersonate-uid", ""), named.get("impersonate-group", ""))
 
 
-def find(principal: Principal, name: str, uid: str = "", groups: str = "") -> Principal:
-    """Return the principal of a name: a person of the session, an account, or somebody of whom nothing is known."""
+def find(principal: Principal, name: str, uid: str = "", groups: str = "", *, authenticated: bool = True) -> Principal:
+    """Return the principal of a name: a person of the session, an account, or somebody of whom nothing is known.
+
+    `authenticated`: whether who is not known is in the group of those who have shown who they are.
+    """
     for person in people.of_session(principal.session_id):
         if person.slug == name:
             return people.principal_for(people.find(principal.session_id, str(person.id)), principal.code)
@@ -52,5 +55,5 @@ def find(principal: Principal, name: str, uid: str = "", groups: str = "") -> Pr
         return account_principal(principal.code, principal.session_id, user_named(name, uid))
     listed = [group for group in groups.split(GROUPS_BETWEEN) if group]
     user: Document = {"username": name, **({"uid": uid} if uid else {})}
-    user["groups"] = list(dict.fromkeys([*listed, "system:authenticated"]))
+    user["groups"] = list(dict.fromkeys([*listed, "system:authenticated"] if authenticated else listed))
     return account_principal(principal.code, principal.session_id, user)

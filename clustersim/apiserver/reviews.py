@@ -88,9 +88,12 @@ def _access_of(spec: Mapping[str, Any], principal: Principal, request: Request, 
         causes.append(fields.bad("spec.user", user, "at least one of user or group must be specified"))
     attributes = spec.get("resourceAttributes")
     if namespace and isinstance(attributes, dict) and attributes.get("namespace") != namespace:
-        raise bad_request(f"spec.resourceAttributes.namespace must match namespace: {namespace}")
+        given = str(attributes.get("namespace") or "")
+        causes.append(fields.bad("spec.resourceAttributes.namespace", given, "must match metadata.namespace"))
     _refuse(causes)
-    somebody = impersonating.find(principal, user, groups=impersonating.GROUPS_BETWEEN.join(map(str, groups)))
+    listed = impersonating.GROUPS_BETWEEN.join(map(str, groups))
+    # Who is asked about is in the groups that are named, and in no others.
+    somebody = impersonating.find(principal, user, groups=listed, authenticated=False)
     return {"spec": spec, "status": _access(spec, somebody)}
 
 

@@ -29,7 +29,7 @@ SECONDS_OF_PODS: Final = 3607
 
 SECONDS_EXTENDED: Final = 365 * 24 * 3600
 
-_BOUND: Final = (("v1", "Pod"), ("v1", "Secret"), ("v1", "Node"))
+_BOUND: Final = ("Pod", "Secret", "Node")
 _GROUP: Final = "authentication.k8s.io"
 
 
@@ -104,10 +104,12 @@ def _wrong(seconds: Any) -> list[Cause]:
 def _bound_to(view: ReadView, account: Stored, bound: dict[str, Any]) -> dict[str, Any]:
     """Return what a token says of the object with which it ends."""
     version, kind, name = (str(bound.get(key) or "") for key in ("apiVersion", "kind", "name"))
-    found = find_kind(version, kind) if (version, kind) in _BOUND else None
+    group, _, short = version.rpartition("/")
+    found = find_kind("v1", kind) if not group and kind in _BOUND else None
     if found is None:
-        group, _, short = version.rpartition("/")
         raise bad_request(f"cannot bind token to object of type {group}/{short}, Kind={kind}")
+    if not name:
+        raise bad_request("Name parameter required.")
     stored = view.get(found.resource, account.namespace if found.namespaced else "", name)
     if stored is None:
         raise not_found(found.resource, name)

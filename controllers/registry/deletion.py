@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.log.operations import Delete
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
+from controllers.registry import fields
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import conflict
+from scheduler_core.api.errors import Cause, conflict
 
 FOREGROUND_FINALIZER: Final = "foregroundDeletion"
 ORPHAN_FINALIZER: Final = "orphan"
+
+
+PROPAGATIONS: Final = ("Foreground", "Background", "Orphan", "nil")
+
+
+def options_wrong(propagation: str | None, orphan: bool | None, dry_run: Sequence[str]) -> list[Cause]:
+    """Return what is wrong with DeleteOptions (ValidateDeleteOptions); None is what nobody said."""
+    causes: list[Cause] = []
+    if orphan is not None and propagation is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        causes.append(fields.bad("propagationPolicy", propagation, why))
+    if propagation is not None and propagation not in PROPAGATIONS[:3]:
+        causes.append(fields.unsupported("propagationPolicy", propagation, PROPAGATIONS, ordered=False))
+    if any(word != "All" for word in dry_run):
+        causes.append(fields.unsupported("dryRun", list(dry_run), ("All",)))
+    return causes
 
 
 def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:

@@ -189,6 +189,18 @@ def report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
         _report_unknown(_title(kind), unknown, context)
 
 
+def report_unknown_of(schema: str, document: Document, context: Context) -> None:
+    """Tell of fields that a form of an object (a Scale) does not know; what does not fit is for others to refuse.
+
+    Raises:
+        ApiError: 400, the client is strict.
+    """
+    report = check(copy_object(document), schema, require=False)
+    if report.unknown and not report.wrong:
+        kind = schema.rpartition(".")[2]
+        _report_unknown(f'{kind} in version "v1" cannot be handled as a {kind}', report.unknown, context)
+
+
 def _report_unknown(title: str, unknown: list[str], context: Context) -> None:
     repeated = context.repeated
     places = repeated.places if repeated is not None else {}

@@ -306,6 +306,8 @@ class _Write:
             taken = changed
             if asked is not kind:
                 taken = asked.inward(reading.checked(asked, changed, self.context))
+            if subresource is not None and view is not None and subresource.schema:
+                reading.report_unknown_of(subresource.schema, changed, self.context)
             return self._take(kind, stored, taken, operation, subresource)
         except reading.Unreadable as error:
             if isinstance(changed.get("metadata"), dict):

@@ -42,7 +42,8 @@ def test_what_somebody_else_may_in_one_namespace(sqlite_api: Any) -> None:
     status, answer, _ = sqlite_api.request("POST", path, {"spec": spec})
     assert (status, answer["kind"], answer["status"]["allowed"]) == (201, "LocalSubjectAccessReview", True)
     spec["resourceAttributes"]["namespace"] = "other"
-    assert sqlite_api.request("POST", path, {"spec": spec})[0] == 400
+    status, refused, _ = sqlite_api.request("POST", path, {"spec": spec})
+    assert (status, refused["details"]["causes"][0]["field"]) == (422, "spec.resourceAttributes.namespace")
 
 
 def test_two_questions_in_one(sqlite_api: Any) -> None:

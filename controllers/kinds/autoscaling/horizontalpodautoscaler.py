@@ -47,9 +47,36 @@ _PARTS: Final = {
 """Structs that a source always has, empty where nobody has filled them in."""
 
 
+_METRIC: Final[Document] = {"name": ""}
+_MEASURED: Final[Mapping[str, Document]] = {
+    "resource": {"name": "", "current": {}},
+    "containerResource": {"name": "", "container": "", "current": {}},
+    "pods": {"metric": _METRIC, "current": {}},
+    "external": {"metric": _METRIC, "current": {}},
+    "object": {"metric": _METRIC, "current": {}, "describedObject": {"kind": "", "name": ""}},
+}
+"""The same of what is measured."""
+
+
 def _status(old: Any, new: Any) -> Document:
-    """Return a status as the wire has it: these two stand in every one."""
-    return {"desiredReplicas": 0, "currentMetrics": None, **(new or {})}
+    """Return a status as the wire has it: these two stand in every one, and structs that nobody has filled in."""
+    status = {"desiredReplicas": 0, "currentMetrics": None, **(new or {})}
+    if isinstance(status["currentMetrics"], list):
+        status["currentMetrics"] = [_current(one) if isinstance(one, dict) else one for one in status["currentMetrics"]]
+    return status
+
+
+def _current(metric: Document) -> Document:
+    """Return what is measured, with all that its source always has."""
+    told = dict(metric)
+    for kind, parts in _MEASURED.items():
+        source = told.get(kind)
+        if isinstance(source, dict):
+            told[kind] = {**parts, **{key: value for key, value in source.items() if value is not None}}
+            for part, usual in parts.items():
+                if isinstance(usual, dict) and isinstance(told[kind][part], dict):
+                    told[kind][part] = {**usual, **told[kind][part]}
+    return {"type": "", **told}
 
 
 _COUNTS: Final = counts.rules(("currentReplicas", "desiredReplicas"))

@@ -24,8 +24,6 @@ def _bind_of(operation: Create) -> Bind:
     check_type("v1", "Binding", operation.object)
     body = body_of(operation, "core_v1.Binding", "Binding")
     name = body["metadata"].get("name") or ""
-    if not name:
-        raise bad_request("Name parameter required.")
     if body["metadata"].get("namespace") not in (None, "", operation.namespace):
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     target = body.get("target") or {}
@@ -36,6 +34,8 @@ def _bind_of(operation: Create) -> Bind:
         wrong.append("target.name: Required value")
     if wrong:
         raise ApiError(500, "", wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
+    if not name:
+        raise bad_request("Name parameter required.")
     return Bind(operation.namespace, name, body["metadata"].get("uid") or "", target["name"])
 
 

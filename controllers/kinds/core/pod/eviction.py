@@ -13,11 +13,11 @@ from controllers.kinds.core.pod.binding import with_condition
 from controllers.log.operations import Bind, Create, Delete
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
-from controllers.registry.deletion import check_preconditions
+from controllers.registry.deletion import check_preconditions, options_wrong
 from controllers.registry.kind import Subresource, Writing
 from controllers.registry.reading import body_of
 from scheduler_core.api.document import condition
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError, Cause, invalid
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
 
@@ -68,7 +68,9 @@ def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> 
 def _post(writing: Writing, operation: Create | Bind) -> Stored:
     """Delete a pod if the budget that is about it allows, and count it there."""
     assert isinstance(operation, Create), "nothing is bound by an eviction"
-    deletion = _deletion_of(operation)
+    body = body_of(operation, "policy_v1.Eviction", "Eviction")
+    _take_dry_run(writing, body)
+    deletion = _deletion_of(operation, body)
     pod = writing.existing(deletion.resource, deletion.namespace, deletion.name)
     now = wire_time(writing.context.unix_ms)
     spent = budget_spent(writing.transaction, pod.object, now)
@@ -102,8 +104,25 @@ def _disrupted(pod: Mapping[str, Any], now: str) -> dict[str, Any]:
     return {**pod, "status": {**status, "conditions": conditions}}
 
 
-def _deletion_of(operation: Create) -> Delete:
-    body = body_of(operation, "policy_v1.Eviction", "Eviction")
+def _take_dry_run(writing: Writing, body: Mapping[str, Any]) -> None:
+    """Only try what the options of the delete want tried (propagateDryRun).
+
+    Raises:
+        ApiError: 500, request and options differ; 422, the options are wrong.
+    """
+    options = body.get("deleteOptions") or {}
+    asked = list(options.get("dryRun") or ())
+    if writing.context.dry_run and asked not in ([], ["All"]):
+        why = f"Non-matching dry-run options in request and content: [All] and [{' '.join(asked)}]"
+        raise ApiError(500, "", why)
+    causes = options_wrong(options.get("propagationPolicy"), options.get("orphanDependents"), asked)
+    if causes:
+        raise invalid("DeleteOptions", "meta.k8s.io", "", causes)
+    if asked:
+        writing.context.dry_run = True
+
+
+def _deletion_of(operation: Create, body: Mapping[str, Any]) -> Delete:
     options = body.get("deleteOptions") or {}
     preconditions = options.get("preconditions") or {}
     return Delete(
