@@ -26,8 +26,7 @@ export function ruleIntents(world) {
   const { t, say, attempt } = speak(world);
   const { session } = world.actions.api;
   const role = () => world.view().me?.role ?? "viewer";
-  const { lang: turn } = pageIntents(world);
-  const speakAs = (/** @type {Lang} */ lang) => void turn({ type: "lang", lang });
+  const speakAs = turner(world);
   /** @type {import("../rules/finder.js").Finding} */
   const finding = {
     find: (rule, seed) => request("POST", `${session}/rules/${encodeURIComponent(rule)}/find`, seed === null ? {} : { seed }, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
@@ -70,7 +69,7 @@ export function ruleIntents(world) {
     openHomework: ({ id }) => attempt(async () => {
       const { lang, join } = world.ui();
       const [{ openHomework }, rules] = await Promise.all([
-        import("../rules/homework.js"), request("GET", `${session}/rules`), loadTexts(lang, "rules"), world.styles("rules"),
+        import("../rules/homework.js"), request("GET", `${session}/rules`), loadTexts(lang, "rules"), world.styles("rules", "rules-homework"),
       ]);
       const at = (/** @type {string} */ one) => `${session}/homework/${encodeURIComponent(one)}`;
       openHomework({
@@ -91,7 +90,7 @@ export function ruleIntents(world) {
     }),
     openByHand: () => attempt(async () => {
       const { lang } = world.ui();
-      const [{ openByHand }] = await Promise.all([import("../rules/byhand.js"), loadTexts(lang, "rules"), world.styles("rules")]);
+      const [{ openByHand }] = await Promise.all([import("../rules/byhand.js"), loadTexts(lang, "rules"), world.styles("rules", "rules-byhand")]);
       openByHand({
         speak: speakAs, leads: role() === "teacher", slug: role() === "student" ? (world.view().me?.slug ?? "") : null,
         read: () => request("GET", `${session}/byhand`),
@@ -110,6 +109,16 @@ export function ruleIntents(world) {
       });
     }),
   };
+}
+
+/**
+ * Turns the page to a language, as its own buttons do.
+ * @param {World} world
+ * @returns {(lang: Lang) => void}
+ */
+function turner(world) {
+  const { lang: turn } = pageIntents(world);
+  return (lang) => void turn({ type: "lang", lang });
 }
 
 /**
@@ -137,9 +146,8 @@ function worldShower(world) {
     ]);
     if (shown.wished !== wish) return;
     shown.scene?.close();
-    const { lang: turn } = pageIntents(world);
     shown.scene = openRules({
-      speak: (to) => void turn({ type: "lang", lang: to }), finding: null, answers, rules, votes, before, first: rule, play: null,
+      speak: turner(world), finding: null, answers, rules, votes, before, first: rule, play: null,
       // Whoever leads closes it for everybody.
       closed: world.view().me?.role !== "teacher" ? null : () => void attempt(() => request("POST", `${session}/polls/${encodeURIComponent(poll)}/rule`, { do: "close" })),
     });

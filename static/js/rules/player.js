@@ -13,7 +13,7 @@ import { element, setText } from "../dom/dom.js";
  * @param {(work: () => Promise<unknown>) => Promise<void>} attempt
  */
 export function player(t, words, testId, open, attempt) {
-  const place = element("p", { class: "hw-play" });
+  const place = element("p", { class: "rw-play" });
   const button = element("button", { class: "button", type: "button", "data-testid": testId }, t(words));
   button.addEventListener("click", () => {
     button.disabled = true;
