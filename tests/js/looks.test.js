@@ -87,6 +87,19 @@ test("nothing is told by who wants none, while the teacher has it off, and by a 
   }
 });
 
+test("who is asked something tells nobody which node is looked at until the reveal: it may be the answer", () => {
+  const poll = (state, spec = {}) => ({ resource: "polls.clustersim.io", metadata: { name: "poll-1", resourceVersion: "4" }, spec: { kind: "node", ...spec }, status: { state } });
+  const asked = (me, ...more) => applyMessage(viewOf(me, []), { type: "list", revision: 4, objects: [pod("web-2"), poll(...more)], last: true });
+  const tells = (view) => {
+    const { one, sent } = teller();
+    one.follow(view, { resource: "nodes", key: "n2" }, true);
+    return sent.at(-1);
+  };
+  assert.deepEqual(["open", "closed", "revealed", "over"].map((state) => tells(asked(2, state))), [" ", " ", "nodes n2", "nodes n2"]);
+  assert.equal(tells(asked(1, "open")), "nodes n2", "a teacher asks and does not vote");
+  assert.equal(tells(asked(1, "open", { alone: true })), " ");
+});
+
 test("a new connection is told again", () => {
   const { one, sent, pass } = teller();
   one.follow(viewOf(2, []), { resource: "nodes", key: "n1" }, true);

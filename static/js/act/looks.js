@@ -1,6 +1,7 @@
 /** Tells the others what is selected here: the newest selection, not too often, and nothing where its person wants none. */
 
 /** @import { Selection, View } from "../lib/types.d.ts" */
+import { answers } from "../state/classroom.js";
 
 /** Milliseconds between two tellings. */
 export const TELL_EVERY_MS = 300;
@@ -27,12 +28,13 @@ export class LookTeller {
   }
 
   /**
+   * A node that is voted for is selected, too: until the reveal that is nobody's business.
    * @param {View} view
    * @param {Selection | null} selected
    * @param {boolean} shares whether this person lets others see it
    */
   follow(view, selected, shares) {
-    const tells = shares && view.looks.on && selected && (view.me?.role === "teacher" || view.me?.role === "student");
+    const tells = shares && view.looks.on && selected && !answers(view) && (view.me?.role === "teacher" || view.me?.role === "student");
     this.wanted = tells ? `${selected.resource} ${selected.key}` : " ";
     this.tell();
   }

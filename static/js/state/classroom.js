@@ -52,6 +52,15 @@ export function sealedPod(view) {
 }
 
 /**
+ * Whether this person is asked something that is not revealed yet.
+ * @param {View} view
+ */
+export function answers(view) {
+  const poll = standingPoll(view);
+  return poll !== null && stateOf(poll) !== "revealed" && (!leads(view.me) || Boolean(poll.spec?.["alone"]));
+}
+
+/**
  * Whether this person leads the class.
  * @param {Me | null} me
  */
