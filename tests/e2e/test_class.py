@@ -339,6 +339,12 @@ def test_a_round_by_hand_is_played_on_a_phone_a_queue_a_seat_and_ends_beside_the
     pods.first.click()
     mei.get_by_test_id("byhand-node").first.click()
     expect(pods).to_have_count(1)
+    # What could not be read is said until it can be, also where nothing else has changed meanwhile.
+    said = mei.get_by_test_id("byhand-said")
+    mei.route("**/byhand", lambda route: route.abort())
+    expect(said).to_have_class("bh-said bad")
+    mei.unroute("**/byhand")
+    expect(said).to_be_empty()
     # Somebody else places the other one: it is seen here as well, in whichever language.
     speak_in(mei, "zh-Hans")
     (left,) = [one["key"] for one in classroom.session("GET", "/byhand")["pods"] if not one["node"]]

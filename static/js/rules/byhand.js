@@ -30,6 +30,8 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
   let hand = "";
   /** What was said last, in whichever language it is asked for. @type {{bad: boolean, words: (lang: Lang) => string}} */
   let news = { bad: false, words: () => "" };
+  /** What was said when the round could not be read: it holds until it can. @type {typeof news | null} */
+  let unread = null;
   /** @type {ReturnType<typeof parts>} */
   let now;
   const { dialog } = openFrame({ name: "bh", testId: "byhand", speak, build(lang) {
@@ -45,7 +47,13 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
 
   async function refresh() {
     const fresh = await orRefusal(read());
-    if (fresh instanceof Error) return tell(true, () => fresh.message);
+    if (fresh instanceof Error) {
+      tell(true, () => fresh.message);
+      unread = news;
+      return;
+    }
+    if (unread && news === unread) tell(false, () => "");
+    unread = null;
     if (JSON.stringify(fresh) === JSON.stringify(round) && dialog.dataset["read"]) return;
     dialog.dataset["read"] = "";
     // What came of a round is as of the moment at which it was asked.
