@@ -14,6 +14,7 @@ import { setAttribute } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { listenToHands } from "./hands.js";
+import { tagOf } from "./lib/languages.js";
 import { loadTexts, text } from "./lib/text.js";
 import { dockHeight, mayReloadFor, rememberSession, sharesLooks } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
@@ -345,7 +346,7 @@ function paint() {
 /** @param {import("./lib/types.d.ts").View} showing */
 function renderFrame(showing) {
   // Written only where they differ: another theme has the whole page styled anew.
-  setAttribute(document.documentElement, "lang", ui.lang === "zh-hans" ? "zh-Hans" : "en");
+  setAttribute(document.documentElement, "lang", tagOf(ui.lang));
   setAttribute(document.documentElement, "data-theme", ui.theme);
   const banner = region("banner");
   const key = ui.connection === "offline" ? "offline" : view.ready ? "" : ui.connection === "live" ? "loading" : "connecting";

@@ -15,7 +15,7 @@ import { speak } from "./world.js";
  */
 export function pageIntents(world) {
   const { decisions, inspector, setUi } = world;
-  const { t, attempt, refused, say } = speak(world);
+  const { t, attempt } = speak(world);
   const learn = fetched(loadTexts);
   return {
     select({ resource, key, tab, focus }) {
@@ -45,9 +45,8 @@ export function pageIntents(world) {
     },
     async switchLooks({ on }) {
       setUi({ looksAsked: { on, told: null } });
-      const refusal = await refused(() => world.actions.api.switchLooks(on));
+      const refusal = await attempt(() => world.actions.api.switchLooks(on));
       setUi({ looksAsked: refusal ? null : { on, told: world.view().looks } });
-      if (refusal) say(refusal.message, "bad");
     },
     pointAt: ({ resource, key }) => attempt(
       () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: saidKey(world.view(), key) }),

@@ -56,11 +56,13 @@ export function speak(world) {
      * Do some work and say how it went.
      * @param {() => Promise<unknown>} work
      * @param {string} [done]
+     * @returns {Promise<Refused | null>} why it was not done, which has been said; null where it was
      */
     async attempt(work, done) {
       const refusal = await refused(work);
       if (refusal) say(refusal.message, "bad");
       else if (done) say(done);
+      return refusal;
     },
     /**
      * What some work answers, under a name, or its refusal.

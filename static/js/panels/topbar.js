@@ -2,6 +2,7 @@
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { LANGUAGES } from "../lib/languages.js";
 import { text } from "../lib/text.js";
 import { mountClock } from "./clock.js";
 import { mountPeople } from "./people.js";
@@ -30,11 +31,10 @@ export function mount(root, dispatch, session) {
   const peopleRoot = element("div", { class: "people" });
   const clockRoot = element("div", { class: "clock" });
   const languages = element("div", { class: "segmented languages", role: "toolbar" });
-  const english = element("button", { type: "button", lang: "en", "aria-label": "English" }, "EN");
-  const chinese = element("button", { type: "button", lang: "zh-Hans", "aria-label": "简体中文" }, "中");
-  english.addEventListener("click", () => dispatch({ type: "lang", lang: "en" }));
-  chinese.addEventListener("click", () => dispatch({ type: "lang", lang: "zh-hans" }));
-  languages.append(english, chinese);
+  const speaks = LANGUAGES.map(({ lang, tag, name, short }) => ({
+    lang, button: element("button", { type: "button", lang: tag, "aria-label": name, onclick: () => dispatch({ type: "lang", lang }) }, short),
+  }));
+  append(languages, speaks.map(({ button }) => button));
   const theme = element("button", { class: "ghost theme-button", type: "button" });
   /** @type {Ui["theme"]} */
   let shownTheme = "light";
@@ -83,8 +83,7 @@ export function mount(root, dispatch, session) {
       root.classList.toggle("watches", view.me?.role === "viewer" && !view.me.recorded);
       role.hidden = !view.me;
       if (view.me) setText(role, text(lang, view.me.recorded ? "role_recording" : `role_${view.me.role}`));
-      setAttribute(english, "aria-pressed", String(lang === "en"));
-      setAttribute(chinese, "aria-pressed", String(lang === "zh-hans"));
+      for (const { lang: own, button } of speaks) setAttribute(button, "aria-pressed", String(lang === own));
       setAttribute(languages, "aria-label", text(lang, "language"));
       if (ui.theme !== shownTheme || !theme.firstChild) {
         shownTheme = ui.theme;

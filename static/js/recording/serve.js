@@ -2,6 +2,7 @@
 
 /** @import { Slim } from "../lib/types.d.ts" */
 /** @import { Recorded } from "./recording.js" */
+import { langOf } from "../lib/languages.js";
 import { answerTo } from "./answers.js";
 import { Recording } from "./recording.js";
 
@@ -18,8 +19,7 @@ const CLOCKS = "clocks.clustersim.io";
 /** Milliseconds between two frames of the stand-in socket: a task of its own each, as frames come. */
 const FRAME_MS = 0;
 
-/** @returns {"en" | "zh-hans"} */
-const language = () => (document.documentElement.lang === "zh-Hans" ? "zh-hans" : "en");
+const language = () => langOf(document.documentElement.lang);
 
 /**
  * Answer everything that this document asks for from a recording, from now on.

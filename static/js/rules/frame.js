@@ -3,15 +3,10 @@
 /** @import { Child } from "../dom/dom.js" */
 /** @import { Lang } from "../lib/types.d.ts" */
 import { element, icon, returnFocus, setAttribute } from "../dom/dom.js";
+import { LANGUAGES, langOf } from "../lib/languages.js";
 import { text } from "../lib/text.js";
 
 /** @typedef {(lang: Lang) => void} Speak turns the page to a language */
-
-/** @type {readonly {lang: Lang, tag: string, name: string, short: string}[]} */
-const LANGUAGES = [{ lang: "en", tag: "en", name: "English", short: "EN" }, { lang: "zh-hans", tag: "zh-Hans", name: "简体中文", short: "中" }];
-
-/** What the page speaks now. @returns {Lang} */
-const spoken = () => LANGUAGES.find(({ tag }) => tag === document.documentElement.lang)?.lang ?? "en";
 
 /**
  * @param {object} given
@@ -25,7 +20,7 @@ export function openFrame({ name, testId, speak, build, closed }) {
   const before = document.activeElement;
   const dialog = element("dialog", { class: name ? `rw ${name}` : "rw", "aria-labelledby": "rw-title", "data-testid": testId });
   const fill = () => {
-    const lang = spoken();
+    const lang = langOf(document.documentElement.lang);
     const { head, body } = build(lang);
     const close = element("button", { class: "ghost", type: "button", "aria-label": text(lang, "close"), onclick: () => dialog.close() }, icon("close"));
     dialog.replaceChildren(element("header", {}, [...head, languages(lang, speak), closed === null ? null : close]), ...body.filter((one) => one instanceof Node));

@@ -21,7 +21,7 @@ import { worldCard } from "./worlds.js";
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, number>>} votes rule → votes; empty: nobody was asked
  * @property {Readonly<Record<string, number>>} before the same of a first vote; empty: there was but one
- * @property {((rule: string) => Promise<void>) | null} play opens the rule's world as a copy; null: who looks may not
+ * @property {((rule: string) => Promise<unknown>) | null} play opens the rule's world as a copy; null: who looks may not
  * @property {string} [first] the rule that a class is shown: it is stepped from elsewhere
  * @property {(() => void) | null} [closed] what happens when somebody closes it; null: nobody can
  *

@@ -6,7 +6,7 @@ import { element, icon } from "../dom/dom.js";
 /** @typedef {(key: string, values?: Record<string, string>) => string} Translate */
 
 /**
- * @param {{t: Translate, play: ((rule: string) => Promise<void>) | null}} scene
+ * @param {{t: Translate, play: ((rule: string) => Promise<unknown>) | null}} scene
  * @param {World} world
  * @param {boolean} real the engine's
  */
