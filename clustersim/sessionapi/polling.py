@@ -287,13 +287,14 @@ def judge(call: Call, stored: Stored, row: Poll) -> tuple[Stored, Poll]:
 
 def _chosen(call: Call, spec: Document, row: Poll) -> dict[str, Any] | None:
     """Return what is told of a poll of predicates; None: the pod that it held has not been decided on yet."""
-    if spec.get("pod") and spec.get("hold") == BEFORE_PREFILTER:
-        uid = _uid_of(call, spec["pod"])
-        if uid and _trace(call, uid, row, spec) is None:
-            return None
+    uid = _uid_of(call, spec["pod"]) if spec.get("pod") else ""
+    found = _trace(call, uid, row, spec) if uid else None
+    if uid and found is None and spec.get("hold") == BEFORE_PREFILTER:
+        return None
     view = View(call.store, Moment(call.store.session_ms(), row.secret.get("beganMs", 0)))
     wanted = row.secret["predicates"]
-    return judging.answer_of_options([name for name in wanted if Predicate.compile(wanted[name]).holds(view)])
+    right = [name for name in wanted if Predicate.compile(wanted[name]).holds(view)]
+    return judging.answer_of_options(right, "" if found is None else found[0]["id"])
 
 
 def note(call: Call, stored: Stored, row: Poll, told: dict[str, Any]) -> tuple[Stored, Poll]:

@@ -304,7 +304,8 @@ def _answer(ask: Ask, seen: View) -> dict[str, Any] | None:
     if ask.kind in ("node", "victims"):
         trace = seen.answering(ask.pod)
         return None if trace is None else judging.answer_of(ask.kind, trace)
-    return judging.answer_of_options(right_answers(ask, seen))
+    trace = seen.answering(ask.pod, newest=ask.hold != polling.BEFORE_PREFILTER) if ask.pod else None
+    return judging.answer_of_options(right_answers(ask, seen), "" if trace is None else trace["id"])
 
 
 def _put_away(call: Call, now: Standing) -> None:

@@ -186,14 +186,15 @@ class View:
             known = self._traces[found.uid, attempt] = self._trace(found.uid, attempt)
         return known
 
-    def answering(self, name: str) -> Document | None:
+    def answering(self, name: str, *, newest: bool = False) -> Document | None:
         """Return the trace of the attempt that answers a question about a pod, with its result.
 
-        The first that was decided since the wait began; where there is none, or nothing was waited for, the newest.
+        The first that was decided since the wait began; where there is none, or nothing was waited for, the newest, and
+        also where that is asked for.
         """
         found = self.store.get("pods", *self._placed(name))
         kept = [] if found is None else self.store.traces(found.uid)
-        since_ms = self.moment.waits_ms
+        since_ms = None if newest else self.moment.waits_ms
         later = [one for one in kept if since_ms is not None and one[0]["simTime"] * 1000 >= since_ms]
         chosen = later[-1] if later else next(iter(kept), None)
         return None if chosen is None else whole(Past(self.store), *chosen)

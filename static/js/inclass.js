@@ -121,7 +121,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       // What has just come to be told stands at the top.
       if (place !== toldAt) for (const one of [phone, document.getElementById("class-ask")]) one?.scrollTo(0, 0);
       toldAt = place;
-      const told = poll?.state === "revealed" && Boolean(poll.answer?.explain?.decision);
+      const told = poll?.state === "revealed" && Boolean(poll.answer?.decision);
       if (!current.phone) column.get()?.render(standing, current, told);
       else column.there()?.render([], current, false);
     },
@@ -149,7 +149,9 @@ function revealedDecision(dispatch) {
       if (asks && poll?.state === "revealed" && !partOf(asks).endsWith(" told")) return;
       const select = asks?.step?.view?.["select"];
       if (poll && select && select !== `pods ${poll.pod}`) under = "";
-      const id = poll?.state === "revealed" ? (poll.answer?.explain?.decision ?? "") : "";
+      // What came true is not always about an attempt.
+      if (asks && poll?.kind === "choice" && asks.step?.view?.["inspectorTab"] !== "decision") under = "";
+      const id = poll?.state === "revealed" ? (poll.answer?.decision ?? "") : "";
       // Whoever opens the page after the reveal is not taken anywhere.
       if (poll && poll.state !== "revealed") under = poll.id;
       if (poll && id && under === poll.id) {

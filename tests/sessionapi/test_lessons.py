@@ -147,7 +147,8 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     lesson.do("next")
     last = lesson.do("next")
     assert last["step"]["phase"] == "reveal"
-    assert lesson.call("ann", "GET", f"/polls/{last['poll']}")["answer"]["right"] == ["goes"]
+    came = lesson.call("ann", "GET", f"/polls/{last['poll']}")["answer"]
+    assert (came["right"], came["decision"]) == (["goes"], ""), "no attempt shows why: its pod is gone"
     lesson.do("next")
     over = lesson.do("next")
     assert (over["step"], over["next"], over["minutesLeft"]) == (None, None, 0)
@@ -227,6 +228,13 @@ def test_the_exit_ticket_is_a_session_of_its_own_and_asked_again(client: httpx.C
     seen = lesson.see("ann", "?lang=zh")
     assert (seen["step"]["id"], seen["again"]) == ("ticket", {"step": "ticket", "title": "小小一课"})
     assert words(again["step"]["scene"]) == "One small node, one large one."
+    # A question with answers of its own tells the attempt that shows why, too.
+    ticket.do("next")
+    ticket.vote("teacher", "yes", "other")
+    poll = ticket.do("reveal")["poll"]
+    answer = ticket.call("teacher", "GET", f"/polls/{poll}")["answer"]
+    (attempt,) = ticket.call("teacher", "GET", "/decisions?pod=default/web")
+    assert (answer["right"], answer["decision"]) == (["yes"], attempt["id"])
     assert (now["again"], lesson.call("ann", "GET", "/lesson?lang=en")["again"]["title"]) == (None, "Tiny")
 
 

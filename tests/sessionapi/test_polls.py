@@ -143,7 +143,8 @@ def test_a_class_is_asked_votes_twice_and_the_engine_says_what_is_right(plain: C
     answer = revealed["answer"]
     assert answer["chosen"] == room.node_of("vip")
     assert answer["chosen"] in answer["right"] == sorted(answer["tie"])
-    assert answer["explain"]["decision"].endswith("-1")
+    assert answer["decision"] == answer["explain"]["decision"]
+    assert answer["decision"].endswith("-1")
     seen = room.see("ann", poll)
     assert (seen["counts"]["2"], seen["counts"]["1"]) == ({"n2": 1, "n1": 1}, {"n1": 2, "none": 1})
     assert seen["becauseCounts"] == {"1": {"least-used": 1}}

@@ -49,6 +49,7 @@ def answer_of(kind: str, trace: Mapping[str, Any]) -> dict[str, Any]:
         "tie": list(result.get("best") or preemption.get("ties") or ()),
         "victims": victims,
         "lot": result.get("lot"),
+        "decision": trace["id"],
         "explain": _explained(trace, result, preemption),
     }
 
@@ -58,8 +59,13 @@ def answer_of_leader(holder: str) -> dict[str, Any]:
     return answer_of_options([holder or NONE])
 
 
-def answer_of_options(right: Sequence[str]) -> dict[str, Any]:
-    """Return what is told at the reveal of a poll of which just the right options are known."""
+def answer_of_options(right: Sequence[str], decision: str = "") -> dict[str, Any]:
+    """Return what is told at the reveal of a poll of which just the right options are known.
+
+    Args:
+        right: the options.
+        decision: the attempt at its pod that shows why; "" where there is none.
+    """
     return {
         "right": list(right),
         "alternatives": [[name] for name in right],
@@ -67,6 +73,7 @@ def answer_of_options(right: Sequence[str]) -> dict[str, Any]:
         "tie": [],
         "victims": [],
         "lot": None,
+        "decision": decision,
         "explain": {},
     }
 

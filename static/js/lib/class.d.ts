@@ -64,6 +64,8 @@ export interface PollAnswer {
   tie?: string[];
   victims?: string[];
   lot?: { draw: number; below: number; of: string[] } | number | null;
+  /** The attempt that shows why; "" where there is none. */
+  decision?: string;
   explain?: PollExplain | null;
 }
 

@@ -65,7 +65,7 @@ const WIDE_MAX = { w: 340, h: 158 };
  * Heights of a card: as tall as one may be, as short as its names and the table of its scores need, and as short as it is made so
  * that every node is seen beside a lesson on a small laptop; it tells less then.
  */
-const CARD = { tall: 380, whole: 236, short: 164 };
+const CARD = { tall: 380, whole: 236, short: 156 };
 /** Below this a cell of level 4 would no longer show its load line. */
 const CELL_MIN = 11;
 

@@ -53,7 +53,7 @@ export function whyLines(poll, lang) {
  * @param {Lang} lang
  * @returns {Line}
  */
-function scoreLine({ chosen, tie = [] }, { total = {} }, label, lang) {
+function scoreLine({ chosen, tie = [] }, { total = {}, feasible = [] }, label, lang) {
   const points = total[chosen ?? ""];
   const name = label(chosen ?? "");
   if (tie.length > 1) {
@@ -61,6 +61,8 @@ function scoreLine({ chosen, tie = [] }, { total = {} }, label, lang) {
     return points === undefined ? { key: "vote.tied_all", values: { nodes, name } }
       : { key: "vote.tied", values: { nodes, points: number(lang, points), name } };
   }
+  // Who places in turn compares nothing, however many could have taken it.
+  if (points === undefined && feasible.length > 1) return { key: "vote.unscored", values: { name } };
   return points === undefined ? { key: "vote.only", values: { name } } : { key: "vote.points", values: { name, points: number(lang, points) } };
 }
 

@@ -76,6 +76,7 @@ export const EN = {
   "vote.tied_all": "{nodes} tied. The lot from the seed gave {name}.",
   "vote.points": "{name} has the most points: {points}.",
   "vote.only": "{name} was the only node that could take it.",
+  "vote.unscored": "No node was given points: {name} was taken without comparing.",
   "vote.decided_by": "Decided by: {criterion}.",
   "vote.victims": "Evicted: {pods}.",
   "vote.victims_none": "Nobody is evicted.",

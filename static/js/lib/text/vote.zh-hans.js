@@ -76,6 +76,7 @@ export const ZH_HANS = {
   "vote.tied_all": "{nodes} 并列，按种子抽签得到 {name}。",
   "vote.points": "{name} 得分最高：{points}。",
   "vote.only": "只有 {name} 能容纳它。",
+  "vote.unscored": "没有给任何节点打分：不作比较，直接选了 {name}。",
   "vote.decided_by": "决定因素：{criterion}。",
   "vote.victims": "被驱逐：{pods}。",
   "vote.victims_none": "没有 Pod 被驱逐。",
