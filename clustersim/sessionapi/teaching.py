@@ -170,14 +170,20 @@ def _enter(call: Call, now: Standing, place: Place, left: Place | None) -> Stand
     """Begin a step, or come to the end; `left`: what is taken as it is; None: everything is played anew."""
     _put_away(call, now)
     done = now.spec.done
-    if left is not None and left.step and left.step not in done:
-        done = [*done, left.step]
+    over = left.step if left is not None else _told(now, place)
+    if over and over not in done:
+        done = [*done, over]
     wanted: Document = {"step": place.step, "phase": place.phase, "poll": "", "hint": False, "done": done}
     if place.phase == END:
         return _move(call, wanted)
     wanted["checkpoints"] = {**now.spec.checkpoints, place.step: call.store.revision}
     wanted["began"] = {**now.spec.began, place.step: call.store.session_ms()}
     return _play(call, wanted, place.step, now.course.entering(place.step, left))
+
+
+def _told(now: Standing, place: Place) -> str:
+    """Return the step that is left for another one after its reveal: wherever a class goes on, it has been through it."""
+    return now.spec.step if now.spec.phase in (REVEAL, SO) and place.step != now.spec.step else ""
 
 
 def _wait(call: Call, now: Standing, step: Step, script: list[Document]) -> Standing:

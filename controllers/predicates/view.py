@@ -91,9 +91,12 @@ class View:
         return [one for one in mine if all(each.matches(one.labels) for each in requirements)]
 
     def creations(self, name: str) -> int:
-        """Return how many pods of this name there have been, as far back as the log reaches."""
+        """Return how many pods of this name were made since the wait began; before it, as far back as the log reaches.
+
+        A step that is begun again has its scene played again: what that made is none of the answer.
+        """
         if self._creations is None:
-            self._creations = _counted_creations(self.store)
+            self._creations = _counted_creations(self.store, self.moment.waits_ms or 0)
         return self._creations[self._placed(name)]
 
     def writers(self, resource: str, name: str) -> list[str]:
@@ -308,8 +311,8 @@ class View:
         return str(held.get("pod") or ""), str(held.get("point") or "")
 
 
-def _counted_creations(store: Store) -> Counter[tuple[str, str]]:
-    made = (row for row in _rows(store) if row.resource == "pods" and row.verb == ADDED)
+def _counted_creations(store: Store, since_ms: int) -> Counter[tuple[str, str]]:
+    made = (row for row in _rows(store) if row.resource == "pods" and row.verb == ADDED and row.now_ms >= since_ms)
     return Counter((row.namespace, row.name) for row in made)
 
 

@@ -121,9 +121,8 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       // What has just come to be told stands at the top.
       if (place !== toldAt) for (const one of [phone, document.getElementById("class-ask")]) one?.scrollTo(0, 0);
       toldAt = place;
-      const told = poll?.state === "revealed" && Boolean(poll.answer?.decision);
-      if (!current.phone) column.get()?.render(standing, current, told);
-      else column.there()?.render([], current, false);
+      if (!current.phone) column.get()?.render(standing, current, behindOf(poll, lesson));
+      else column.there()?.render([], current, null);
     },
   };
 }
@@ -168,6 +167,18 @@ function revealedDecision(dispatch) {
       if (!poll) wanted = shown = "";
     },
   };
+}
+
+/**
+ * What the inspector has to tell after a reveal, where the class's column stands before it: the decision, else what the lesson
+ * wants looked at.
+ * @param {Poll | null} poll
+ * @param {Lesson | null} lesson
+ */
+function behindOf(poll, lesson) {
+  if (poll?.state === "revealed" && poll.answer?.decision) return { key: "vote.decision" };
+  const select = partOf(lesson).endsWith(" told") ? lesson?.step?.view?.["select"] : "";
+  return select ? { key: "vote.selected", values: { name: select.slice(Math.max(select.lastIndexOf("/"), select.indexOf(" ")) + 1) } } : null;
 }
 
 /**

@@ -107,6 +107,11 @@ def test_what_a_predicate_sees(lab: Lab, text: str, expected: object) -> None:
     assert value(lab, text) == expected
 
 
+def test_pods_are_counted_from_where_the_wait_began_what_a_scene_made_is_none_of_its_answer(lab: Lab) -> None:
+    assert value(lab, "creations('twice')", waits_ms=lab.cluster.now_ms + 1) == 0
+    assert value(lab, "creations('twice')", waits_ms=0) == 2
+
+
 def test_time_is_counted_from_where_the_step_and_its_wait_began(lab: Lab) -> None:
     now = lab.cluster.now_ms
     assert value(lab, "since()", began_ms=now - 2_500) == 2.5

@@ -189,6 +189,23 @@ def test_a_step_begins_again_and_another_one_is_begun(client: httpx.Client) -> N
     lesson.do("jump", expect=422)
 
 
+def test_a_step_that_is_left_by_the_run_sheet_after_its_reveal_is_done(client: httpx.Client) -> None:
+    lesson = Lesson(client, minimum=True)
+    lesson.played()
+
+    def done(told: Any) -> list[bool]:
+        return [one["done"] for one in told["steps"]]
+
+    assert done(lesson.do("start", step="again")) == [False, False], "nothing was asked yet"
+    lesson.do("start", step="where")
+    lesson.do("next")
+    assert lesson.do("reveal")["step"]["phase"] == "reveal"
+    assert done(lesson.do("start", step="where")) == [False, False], "it is begun again"
+    lesson.do("next")
+    lesson.do("reveal")
+    assert done(lesson.do("start", step="again")) == [True, False]
+
+
 def test_what_did_not_come_about_can_be_made_so(client: httpx.Client) -> None:
     lesson = Lesson(client, lesson="stuck", minimum=True)
     lesson.played()

@@ -49,17 +49,17 @@ export function mountColumn({ ballot, dispatch }) {
     /**
      * @param {readonly HTMLElement[]} parts what stands in the column; empty: there is none
      * @param {Ui} ui
-     * @param {boolean} told whether there is a decision to be read behind it
+     * @param {{key: string, values?: Record<string, string>} | null} behind what is to be read behind it; null: nothing
      */
-    render(parts, ui, told) {
+    render(parts, ui, behind) {
       stands = parts.length > 0;
       if (!stands) folded = false;
       root.hidden = !stands || folded;
       back.hidden = !stands || !folded;
       setAttribute(root, "aria-label", text(ui.lang, "vote.tab"));
       setText(/** @type {Element} */ (back.firstElementChild), text(ui.lang, "vote.back"));
-      setText(/** @type {Element} */ (more.firstElementChild), text(ui.lang, "vote.decision"));
-      placeIn(root, told && stands ? [more, ...parts] : parts);
+      if (behind) setText(/** @type {Element} */ (more.firstElementChild), text(ui.lang, behind.key, behind.values));
+      placeIn(root, behind && stands ? [more, ...parts] : parts);
       document.body.classList.toggle("has-ask", !root.hidden);
     },
   };

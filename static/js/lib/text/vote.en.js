@@ -15,6 +15,7 @@ export const EN = {
   "vote.closed_2": "Vote 2 is closed",
   "vote.alone": "Your prediction",
   "vote.deciding": "The engine is deciding",
+  "vote.selected": "{name}, in full",
   "vote.decision": "The decision in full",
   "vote.revealed": "The engine has decided",
   "vote.next_1": "Talk with your neighbour: which of you can give the reason?",

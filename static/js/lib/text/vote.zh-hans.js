@@ -15,6 +15,7 @@ export const ZH_HANS = {
   "vote.closed_2": "第 2 次投票已结束",
   "vote.alone": "你的预测",
   "vote.deciding": "引擎正在决定",
+  "vote.selected": "{name} 的详情",
   "vote.decision": "完整的决策",
   "vote.revealed": "引擎已作出决定",
   "vote.next_1": "和旁边的同学讨论：谁能说出理由？",
