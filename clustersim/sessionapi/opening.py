@@ -73,7 +73,7 @@ def create_of_lesson(call: Call, body: Document) -> HttpResponse:
         seed = package.seed if ticket is None or ticket.seed is None else ticket.seed
     given = body.get("title") or package.title.en
     title = people.clean_name(given, field="title", longest=opening.TITLE_LENGTH_MAX)
-    name = people.clean_name(body.get("name", "Teacher"))
+    name = people.clean_name(body.get("name", "Learner" if flags["alone"] else "Teacher"))
     limits.spend(limits.OPENINGS, call.address, opening.cost(package.template))
     course = Course(lesson, minimum=flags["minimum"], ticket=flags["ticket"], again=again)
     asked = teaching.beginning(course, package=package.id, again="" if again is None else again.package.id, **flags)

@@ -98,8 +98,9 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
         ruled = rule;
         dispatch({ type: "showWorld", poll: poll.id, decision: poll.answer?.explain?.decision ?? "", rule, votes: poll.models ?? {}, before: poll.firstModels ?? {} });
       } else if (!poll && ruled) dispatch({ type: "showWorld", poll: (ruled = ""), decision: "", rule: "", votes: {}, before: {} });
-      if (!current.phone) guide.follow(lesson, page.free() && !onWall);
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
+      // What the first step opens is opened in the room that was made for the lesson.
+      if (!current.phone && (!lesson || lesson.id === lessonSeen)) guide.follow(lesson, page.free() && !onWall);
       parts.board(board ? input : null);
       parts.wall(onWall && !board ? input : null);
       const texts = parts.lesson(onWall ? null : input);

@@ -101,6 +101,24 @@ test("who follows does each thing once, may look elsewhere meanwhile, leaves and
   assert.deepEqual(taken, ["select", "hold", "zoom"], "who presents anew is followed by all");
 });
 
+test("when presenting ends the dock is as its person had it, unless they have turned to something else", () => {
+  const page = { ...NOTHING, dockTab: "events" };
+  const follower = new Follower({ shown: () => page, take: (step) => { if (step.do === "dock") page.dockTab = step.tab; } });
+  follower.follow(shown({ dockTab: "election" }));
+  assert.equal(page.dockTab, "election");
+  follower.follow(shown({ dockTab: "timeline" }));
+  follower.follow(shown(null));
+  assert.equal(page.dockTab, "events");
+  follower.follow(shown({ dockTab: "election" }));
+  page.dockTab = "log";
+  follower.follow(shown(null));
+  assert.equal(page.dockTab, "log");
+  follower.follow(shown({ dockTab: "election" }));
+  follower.leave();
+  follower.follow(shown(null));
+  assert.equal(page.dockTab, "election", "who has left looks at what is there of their own will");
+});
+
 test("a frozen class and who is muted are told why", () => {
   const view = shown(null);
   const people = [{ ...ME, online: true }];

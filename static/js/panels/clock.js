@@ -19,7 +19,7 @@ export function mountClock(root, dispatch) {
   const parts = partsOf(dispatch);
   const { play, rate, pace } = parts;
   append(root, [
-    play, parts.steps, element("div", { class: "speed" }, [
+    parts.standing, play, parts.steps, element("div", { class: "speed" }, [
       parts.rateLabel, rate, parts.rateValue, element("i"), parts.paceLabel, pace,
     ]),
     element("div", { class: "reading time-reading" }, [parts.timeLabel, parts.time]),
@@ -54,6 +54,7 @@ export function mountClock(root, dispatch) {
         play.replaceChildren(icon(paused ? "play" : "pause"));
       }
       name(play, text(lang, paused ? "play" : "pause"), reason);
+      renderStanding(parts, view, lang, reason);
       renderSteps(parts, lang, reason);
       renderRate(parts, clock, lang, { reason, sliding });
       renderPace(parts, clock, lang, reason);
@@ -79,6 +80,7 @@ export function mountClock(root, dispatch) {
 function partsOf(dispatch) {
   const stepButtons = STEPS.map((by) => ({ by, button: stepButton(by, dispatch) }));
   return {
+    standing: element("span", { class: "chip clock-standing", "data-testid": "clock-standing" }, [icon("pause"), element("span")]),
     play: element("button", { class: "primary play-button", type: "button", "data-testid": "clock-play" }),
     steps: element("div", { class: "segmented steps", role: "toolbar" }, stepButtons.map(({ button }) => button)),
     stepButtons,
@@ -94,6 +96,23 @@ function partsOf(dispatch) {
     revisionLabel: element("small"),
     revision: element("b", { "data-testid": "revision" }),
   };
+}
+
+/**
+ * How time stands, for who cannot change it: controls that nobody may use would only ask why.
+ * @param {Parts} parts
+ * @param {View} view
+ * @param {Ui["lang"]} lang
+ * @param {string} reason why it cannot be changed
+ */
+function renderStanding({ standing }, { clock, me }, lang, reason) {
+  standing.hidden = me?.role !== "student" || !clock;
+  if (standing.hidden || !clock) return;
+  const how = clock.held ? "held" : clock.paused ? "stands" : "runs";
+  standing.classList.toggle("amber", how !== "runs");
+  standing.firstElementChild?.toggleAttribute("hidden", how === "runs");
+  setText(/** @type {Element} */ (standing.lastElementChild), text(lang, `clock_${how}`, { rate: roundRate(clock.rate) }));
+  setAttribute(standing, "title", reason);
 }
 
 /**

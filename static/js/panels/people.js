@@ -4,6 +4,7 @@
 import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { number, text } from "../lib/text.js";
+import { roleKey } from "../state/classroom.js";
 import { isWall, lookOf, looksOn } from "../state/looks.js";
 import { saidKey } from "../state/people.js";
 
@@ -62,7 +63,7 @@ export function mountPeople(root, dispatch) {
         const note = person.id === view.me?.id ? "you" : person.online ? "" : "person_away";
         setText(/** @type {Element} */ (row.children[1]), person.name);
         setText(/** @type {Element} */ (row.children[2]), note ? text(ui.lang, note) : "");
-        setText(/** @type {Element} */ (row.children[3]), text(ui.lang, `role_${person.role}`));
+        setText(/** @type {Element} */ (row.children[3]), text(ui.lang, roleKey(view, person.role)));
         const look = person.id === view.me?.id || isWall(view, ui) ? null : lookOf(view, person);
         showLook(/** @type {HTMLButtonElement} */ (row.children[4]), look, view, ui);
       });

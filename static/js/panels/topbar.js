@@ -4,6 +4,7 @@
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { LANGUAGES } from "../lib/languages.js";
 import { text } from "../lib/text.js";
+import { roleKey } from "../state/classroom.js";
 import { mountClock } from "./clock.js";
 import { mountPeople } from "./people.js";
 
@@ -80,9 +81,9 @@ export function mount(root, dispatch, session) {
       setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
       // Who only watches moves no clock: on a wall the room is wanted.
       root.classList.toggle("teaches", view.me?.role === "teacher");
-      root.classList.toggle("watches", view.me?.role === "viewer" && !view.me.recorded);
+      root.classList.toggle("watches", (view.me?.role === "viewer" || view.me?.role === "student") && !view.me.recorded);
       role.hidden = !view.me;
-      if (view.me) setText(role, text(lang, view.me.recorded ? "role_recording" : `role_${view.me.role}`));
+      if (view.me) setText(role, text(lang, view.me.recorded ? "role_recording" : roleKey(view, view.me.role)));
       for (const { lang: own, button } of speaks) setAttribute(button, "aria-pressed", String(lang === own));
       setAttribute(languages, "aria-label", text(lang, "language"));
       if (ui.theme !== shownTheme || !theme.firstChild) {

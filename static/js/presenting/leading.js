@@ -66,25 +66,42 @@ export class Follower {
     this.left = false;
     /** What was last shown after the presenter. @type {View["presenting"] | null} */
     this.done = null;
+    /** The dock's tab as its person had it before following began; null: nobody is followed. @type {string | null} */
+    this.own = null;
+    /** The tab that was last opened, or folded, after the presenter. */
+    this.opened = "";
   }
 
   /** @param {View} view */
   follow(view) {
     const { presenting } = view;
-    // Whoever begins anew is followed by all.
-    if (!presenting.view) this.left = false;
+    if (!presenting.view) {
+      this.giveBack();
+      // Whoever begins anew is followed by all.
+      this.left = false;
+    }
     if (standingOf(view, this.left) !== "follows" || !presenting.view) {
       this.done = null;
       return;
     }
     if (presenting === this.done || !view.ready) return;
     this.done = presenting;
+    this.own ??= this.page.shown().dockTab;
+    this.opened = presenting.view.dockTab ?? "";
     for (const step of stepsTo(this.page.shown(), presenting.view)) this.page.take(step);
+  }
+
+  /** When it ends the dock is as its person had it, unless they have turned to something of their own meanwhile. */
+  giveBack() {
+    const { own, opened } = this;
+    this.own = null;
+    if (own !== null && own !== opened && this.page.shown().dockTab === opened) this.page.take({ do: "dock", tab: own });
   }
 
   /** Look at something else. */
   leave() {
     this.left = true;
+    this.own = null;
   }
 
   /** Look at what is presented again. */

@@ -6,7 +6,7 @@
 import { setText } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";
-import { ZOOM_MAX, zoomForFiner } from "./levels.js";
+import { ZOOM_MAX, finerBy } from "./levels.js";
 
 /** Steps of the slider, which is logarithmic. */
 const SLIDER_STEPS = 100;
@@ -34,9 +34,10 @@ export function mountBanner(element, onZoom) {
     detail.hidden = layout.level <= 2 && layout.zoom === 1;
     if (!detail.hidden) {
       setText(level, text(lang, "banner.level", { n: layout.level }));
-      const finer = zoomForFiner(count, layout.level);
+      const finer = finerBy(count, layout);
       const sentence = text(lang, `level.${layout.level}`, { n: number(lang, layout.inView) });
-      setText(rule, finer && layout.level > 1
+      if (finer === "room") setText(rule, text(lang, "banner.room", { n: number(lang, layout.inView) }));
+      else setText(rule, finer && layout.level > 1
         ? `${sentence} ${text(lang, "banner.zoom", { x: number(lang, finer, 1), what: text(lang,
           `level.${layout.level - 1}.zoom`) })}` : sentence);
       setText(factor, `${number(lang, layout.zoom, 1)}×`);

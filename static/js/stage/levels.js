@@ -107,6 +107,17 @@ export function zoomForFiner(count, level) {
 }
 
 /**
+ * What would show more of each node: a zoom, more room where fewer nodes would not help, or nothing.
+ * @param {number} count
+ * @param {{level: Level, zoom: number}} shown
+ * @returns {number | "room" | null}
+ */
+export function finerBy(count, { level, zoom }) {
+  if (level > levelFor(nodesInView(count, zoom))) return "room";
+  return zoomForFiner(count, level);
+}
+
+/**
  * @typedef {object} LayoutInput
  * @property {readonly {name: string, nodes: readonly string[]}[]} zones
  * @property {number} width of the node area

@@ -7,7 +7,7 @@ import { pageZoom } from "../dom/dom.js";
 import { objectsOf } from "../state/selectors.js";
 import { MARGIN } from "./field.js";
 import { layoutOnWall } from "./levels-wall.js";
-import { layoutNodes, scrollAfterZoom } from "./levels.js";
+import { layoutNodes, levelFor, scrollAfterZoom } from "./levels.js";
 
 /** Height of the node area below which two rows of tiles would be cut: above charts that are open, smaller ones show all nodes. */
 const LOW = 264;
@@ -55,7 +55,9 @@ export function makeViewport(scroller, spacer) {
     const next = `${width} ${height} ${zoom} ${wide} ${wall} ${names}`;
     if (next === key) return;
     key = next;
-    layout = (wall || height < LOW ? layoutOnWall : layoutNodes)({ zones: model.zones, width, height, zoom, wide });
+    // So few are compared with one another: tiles that are all seen tell more than cards of which some are not.
+    const few = levelFor(model.nodes.size) === 1;
+    layout = (wall || few || height < LOW ? layoutOnWall : layoutNodes)({ zones: model.zones, width, height, zoom, wide });
     const whole = Math.ceil(layout.height + 2 * MARGIN);
     spacer.style.height = `${whole}px`;
     // What scrolls can be scrolled by keys alone.

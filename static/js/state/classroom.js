@@ -36,6 +36,16 @@ export function standsLesson(view) {
   return (view.objects.get(LESSONS)?.size ?? 0) > 0;
 }
 
+/**
+ * The word for a role, by its text key: who opened a lesson to learn alone teaches nobody.
+ * @param {View} view
+ * @param {string} role
+ */
+export function roleKey(view, role) {
+  const alone = role === "teacher" && [...(view.objects.get(LESSONS)?.values() ?? [])].some(({ spec }) => Boolean(spec?.["alone"]));
+  return alone ? "role_alone" : `role_${role}`;
+}
+
 /** Whether there is anything of a class in the session. @param {View} view */
 export function hasClass(view) {
   return standsLesson(view) || standingPoll(view) !== null;

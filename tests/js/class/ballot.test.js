@@ -103,6 +103,14 @@ test("points are told with the tie, the lot and by how much the favourite lost",
   ]);
 });
 
+test("who places in turn compared nothing: the node was not the only one", () => {
+  const poll = scoredPoll();
+  poll.answer = { ...poll.answer, tie: [], explain: { total: {}, feasible: ["n2", "n4"] } };
+  assert.deepEqual(whyLines(poll, "en").lines[0], { key: "vote.unscored", values: { name: "n2" } });
+  poll.answer.explain.feasible = ["n2"];
+  assert.deepEqual(whyLines(poll, "en").lines[0], { key: "vote.only", values: { name: "n2" } });
+});
+
 test("a favourite that was never possible is told with the filter's own reason, and no node with its sentence", () => {
   const poll = scoredPoll();
   poll.counts["1"] = { n11: 9, n2: 1 };

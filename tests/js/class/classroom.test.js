@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Classroom, RETRY_MS } from "../../../static/js/act/classroom.js";
 import { ApiError } from "../../../static/js/net/rest.js";
 import { emptyView } from "../../../static/js/state/view.js";
-import { hasClass, sealedPod, standingPoll } from "../../../static/js/state/classroom.js";
+import { hasClass, roleKey, sealedPod, standingPoll } from "../../../static/js/state/classroom.js";
 import { lessonAt, openPoll } from "./fixtures.js";
 
 const unreachable = () => { throw new ApiError({ kind: "Status", code: 0, reason: "Unreachable", message: "" }); };
@@ -211,4 +211,10 @@ test("touching what the question is about chooses it, until one has voted", asyn
   made.set({ kept: { ...made.state.kept, state: "sent" } });
   made.touched("nodes", "n1");
   assert.deepEqual(made.state.kept.picked, ["n2"]);
+});
+
+test("who opened a lesson to learn alone is no teacher, and everybody else is who they are", () => {
+  const lesson = (alone) => ({ ...emptyView(), objects: new Map([["lessons.clustersim.io", new Map([["lesson", { resource: "lessons.clustersim.io", metadata: { name: "lesson" }, spec: { alone } }]])]]) });
+  assert.deepEqual([roleKey(lesson(true), "teacher"), roleKey(lesson(true), "viewer")], ["role_alone", "role_viewer"]);
+  assert.deepEqual([roleKey(lesson(false), "teacher"), roleKey(emptyView(), "teacher")], ["role_teacher", "role_teacher"]);
 });

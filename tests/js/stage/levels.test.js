@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isShort, layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner, } from "../../../static/js/stage/levels.js";
+import { finerBy, isShort, layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner, } from "../../../static/js/stage/levels.js";
 import { layoutOnWall } from "../../../static/js/stage/levels-wall.js";
 
 /** @param {readonly number[]} counts nodes by zone */
@@ -23,6 +23,8 @@ test("zooming in raises the detail, and the announced zoom is enough for the nex
     assert.equal(levelFor(nodesInView(count, zoom)), level - 1, `${count} nodes at ${zoom}`);
   }
   assert.equal(zoomForFiner(3, 1), null);
+  assert.equal(finerBy(120, { level: 3, zoom: 1 }), zoomForFiner(120, 3));
+  assert.equal(finerBy(3, { level: 4, zoom: 1 }), "room", "three nodes would be cards: no zoom helps");
 });
 
 test("three zones of four stand side by side with tiles of at least 150 by 116", () => {
@@ -133,5 +135,7 @@ test("on a wall every node is seen at once, as finely as there is room", () => {
   }
   const few = layoutOnWall({ zones: zonesOf([4, 4, 4]), width: 900, height: 560, zoom: 1 });
   assert.deepEqual(few, layoutNodes({ zones: zonesOf([4, 4, 4]), width: 900, height: 560, zoom: 1 }), "as on a laptop where all are seen there");
+  const beside = layoutOnWall({ zones: zonesOf([4]), width: 314, height: 538, zoom: 1 });
+  assert.deepEqual([beside.level, beside.tiles.every(({ y, h }) => y + h <= 538)], [2, true], "four beside a lesson are all seen");
   assert.equal(wall([4, 4, 4], 3).level, 1, "who zooms sees more of fewer");
 });

@@ -238,6 +238,7 @@ export const EN = {
   "legend.by.person": "person",
   "banner.level": "Detail level {n} of 5:",
   "banner.zoom": "Zoom to {x}× for {what}.",
+  "banner.room": "{n} {n|node|nodes} in little room. With more room each shows more.",
   "banner.slider": "Zoom",
   "banner.narrated": "One cycle in {n} is told at this pace; the others run straight through.",
   "recall.said": "Attempt {n} of {pod} at {time}: verdicts and scores as they were.",

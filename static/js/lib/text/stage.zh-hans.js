@@ -238,6 +238,7 @@ export const ZH_HANS = {
   "legend.by.person": "人",
   "banner.level": "细节级别 {n}（共 5 级）：",
   "banner.zoom": "放大到 {x}× 可见{what}。",
+  "banner.room": "地方很小，要让 {n} 个 Node 都看得见。地方大一些，就能看到更多细节。",
   "banner.slider": "缩放",
   "banner.narrated": "每 {n} 个周期演示一个；其余直接运行。",
   "recall.said": "{pod} 的第 {n} 次尝试（{time}）：当时的判定与得分。",

@@ -1,0 +1,75 @@
+"""A lesson on a small laptop: nothing is cut, all nodes are seen, and what a reveal tells stands on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Classroom, drawn, wait_state
+from tests.e2e.test_accessible import dress
+
+LAPTOP = {"width": 1366, "height": 768}
+
+CUT = """() => [...document.querySelectorAll(".st-legend-list")].flatMap((list) => {
+  const room = list.getBoundingClientRect();
+  return [...list.children].filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.width && box.top < room.bottom && box.right > room.right + 1;
+  }).map((one) => one.textContent);
+})"""
+"""What stands in a line of the legend and is not whole."""
+
+
+def on_laptop(classroom: Classroom, url: str, lang: str = "en") -> Page:
+    context = classroom.context(viewport=LAPTOP)
+    dress(context, classroom.server, "light", lang)
+    page = classroom.watch(context.new_page())
+    page.goto(url)
+    wait_state(page, lambda now: now["revision"], "the lesson is there")
+    return page
+
+
+def begin(classroom: Classroom, step: str) -> None:
+    """Begin a step, and wait until its scene stands."""
+    told = classroom.session("POST", "/lesson", {"do": "start", "step": step})
+    while told["script"]["state"] == "playing":
+        told = classroom.session("GET", "/lesson")
+
+
+def test_beside_a_lesson_no_sign_is_cut_and_a_student_sees_every_node_and_how_time_stands(
+    open_classroom: Callable[..., Classroom],
+) -> None:
+    classroom = open_classroom("", lesson="preemption")
+    begin(classroom, "reserved")
+    student = classroom.student("Lin W.", viewport=LAPTOP)
+    teacher = on_laptop(classroom, classroom.created["url"], "zh-Hans")
+    for page in (student, teacher):
+        expect(page.get_by_test_id("lesson-scene")).to_be_visible()
+        drawn(page)
+        assert page.evaluate(CUT) == []
+    # Controls that a student may not use are not there: how time stands is said instead.
+    expect(student.get_by_test_id("clock-standing")).to_have_text("Time stands")
+    expect(student.get_by_test_id("clock-play")).to_be_hidden()
+    expect(teacher.get_by_test_id("clock-standing")).to_be_hidden()
+    classroom.session("POST", "/lesson", {"do": "next"})
+    expect(student.get_by_test_id("vote-question")).to_contain_text("n4")
+    classroom.session("POST", "/lesson", {"do": "next"})
+    # The reveal: what its text tells of is seen, the new node as well, as the attempt that chose it left it.
+    expect(student.get_by_test_id("vote-answer")).to_contain_text("n4, at once")
+    expect(student.get_by_test_id("class-decision")).to_have_text("The decision in full]")
+    expect(student.get_by_test_id("stage-recall")).to_contain_text("vip")
+    assert student.locator(".st-field").get_attribute("tabindex") == "-1", "nothing is scrolled to"
+
+
+def test_charts_that_a_lesson_opens_have_a_laptops_height_until_they_are_folded(
+    open_classroom: Callable[..., Classroom],
+) -> None:
+    classroom = open_classroom("", lesson="leader-election", alone=True)
+    page = on_laptop(classroom, classroom.created["url"])
+    expect(page.get_by_test_id("election-chart")).to_be_visible()
+    expect(page.get_by_test_id("stage")).to_be_hidden()
+    # Who learns alone is not called a teacher.
+    expect(page.locator(".role-chip")).to_have_text("Learner")
+    page.locator(".dock-head > .ghost").click()
+    expect(page.get_by_test_id("stage")).to_be_visible()
