@@ -63,17 +63,12 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
   }
 
   function draw() {
-    const { lang, t, said, queue, board, left, compareButton, outcome } = now;
+    const { lang, t, queue, board, outcome } = now;
     // The keyboard stays where it is while the rows are made anew.
     const at = document.activeElement?.getAttribute("data-at") ?? "";
     const pods = round ? waiting(round, slug) : [];
     if (!pods.some(({ key }) => key === hand)) hand = "";
-    said.classList.toggle("bad", news.bad);
-    setText(said, news.words(lang));
-    setText(left, !round ? t(leads ? "rules.no_round_yet" : "rules.no_round") : leftText(round, pods.length, lang));
-    compareButton.hidden = !round;
-    now.board.parentElement?.toggleAttribute("hidden", !round);
-    compareButton.className = pods.length ? "button" : "primary";
+    tellStanding(now, { round, left: pods.length, news, leads });
     queue.replaceChildren(...pods.map((pod) => podCard(pod, pod.key === hand, t, take, (key) => { hand = key; })));
     const inHand = pods.find(({ key }) => key === hand) ?? null;
     board.replaceChildren(...(round?.nodes ?? []).map((node) => nodeCard(node, inHand, lang, (name, key) => {
@@ -127,6 +122,20 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
     tell(false, () => "");
     now.outcome.scrollIntoView?.({ block: "start" });
   }
+}
+
+/**
+ * What was said last, how many pods are left, and the button that ends the round.
+ * @param {ReturnType<typeof parts>} now
+ * @param {{round: Round | null, left: number, news: {bad: boolean, words: (lang: Lang) => string}, leads: boolean}} standing
+ */
+function tellStanding({ lang, t, said, left, board, compareButton }, { round, left: pods, news, leads }) {
+  said.classList.toggle("bad", news.bad);
+  setText(said, news.words(lang));
+  setText(left, !round ? t(leads ? "rules.no_round_yet" : "rules.no_round") : leftText(round, pods, lang));
+  compareButton.hidden = !round;
+  board.parentElement?.toggleAttribute("hidden", !round);
+  compareButton.className = pods ? "button" : "primary";
 }
 
 /**
