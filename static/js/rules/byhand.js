@@ -49,8 +49,7 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
     const fresh = await orRefusal(read());
     if (fresh instanceof Error) {
       tell(true, () => fresh.message);
-      unread = news;
-      return;
+      return void (unread = news);
     }
     if (unread && news === unread) tell(false, () => "");
     unread = null;
