@@ -182,7 +182,7 @@ def _enter(call: Call, now: Standing, place: Place, left: Place | None) -> Stand
 
 
 def _told(now: Standing, place: Place) -> str:
-    """Return the step that is left for another one after its reveal: a class has been through it; empty: there is none."""
+    """Return the step that is left for another one after its reveal: a class has been through it."""
     return now.spec.step if now.spec.phase in (REVEAL, SO) and place.step != now.spec.step else ""
 
 
