@@ -65,6 +65,7 @@ def told(call: Call, now: Standing) -> dict[str, Any]:
     return {
         "id": package.id,
         "number": package.number,
+        "document": package.document,
         "title": text(package.title, language),
         "titles": {name: text(package.title, name) for name in LANGUAGES},
         "of": len(course.steps),

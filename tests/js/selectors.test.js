@@ -106,6 +106,9 @@ test("the leader is who says so and runs; its queue is the queue, its cycle the 
   assert.equal(leader(view, "kube-scheduler").metadata.name, "kube-scheduler-1");
   assert.equal(queueOfLeader(view).active.length, 1);
   assert.deepEqual(queueOfLeader(view).backoff, []);
+  const bound = viewOf(replica("kube-scheduler-1", { leading: true, state: "Running" }), queue,
+    { resource: "pods", metadata: { namespace: "default", name: "p" }, spec: { nodeName: "n1" } });
+  assert.deepEqual([queueOfLeader(bound).active, queueOfLeader(bound).counts], [[], { active: 0 }], "who has a node waits for none");
   assert.equal(cycleUnderWay(view), null, "a crashed replica holds no cycle");
   assert.equal(leader(viewOf(replica("kube-scheduler-0", { leading: false })), "kube-scheduler"), null);
 });

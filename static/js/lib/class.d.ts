@@ -161,6 +161,8 @@ export interface Lesson {
   title: string;
   /** In every language. */
   titles?: Record<string, string>;
+  /** The seed that it is about; null: none. */
+  document?: number | null;
   number: number;
   of: number;
   /** null: the lesson is over. */

@@ -303,15 +303,29 @@ export function pluginHues(view) {
 /** @type {QueueStatus} */
 const EMPTY_QUEUE = { active: [], backoff: [], unschedulable: [], gated: [], waiting: [], binding: [], assumed: [], counts: {} };
 
+/** Lists of a queue in which no pod waits that has a node. */
+const WAITING = /** @type {const} */ (["active", "backoff", "unschedulable"]);
+
 /**
- * The queue of the leading scheduler; an empty one while nobody leads.
+ * The queue of the leading scheduler; an empty one while nobody leads. It is written a moment after a pod was bound, and where
+ * time stands in that moment it never is: who has a node waits for none.
  * @param {View} view
  * @returns {QueueStatus}
  */
 export function queueOfLeader(view) {
   const leading = leader(view, "kube-scheduler");
   const status = leading && objectAt(view, "queues.clustersim.io", leading.metadata.name)?.status;
-  return status ? { ...EMPTY_QUEUE, ...status } : EMPTY_QUEUE;
+  if (!status) return EMPTY_QUEUE;
+  /** @type {QueueStatus} */
+  const queue = { ...EMPTY_QUEUE, ...status };
+  for (const name of WAITING) {
+    const waits = /** @type {any[]} */ (queue[name]).filter(({ pod }) => !objectAt(view, "pods", pod)?.spec?.["nodeName"]);
+    const gone = queue[name].length - waits.length;
+    if (gone === 0) continue;
+    queue[name] = waits;
+    queue.counts = { ...queue.counts, [name]: Math.max(waits.length, (queue.counts[name] ?? 0) - gone) };
+  }
+  return queue;
 }
 
 /**

@@ -1,8 +1,9 @@
 // A lesson's step: the strip, the phases, what is told when, and what a learner alone has to do first.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloneNext, endsOf, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
+import { aloneNext, endsOf, guardsOf, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
 import { leadOf } from "../../../static/js/class/remote/model.js";
+import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 import { lessonAt, openPoll, revealedPoll } from "./fixtures.js";
 
 test("steps are done, current or ahead, and so are the phases of the step", () => {
@@ -106,4 +107,11 @@ test("once the answer is told the remote steps through the worlds under rules, a
   assert.deepEqual(tools({ rule: "fewest-victims", rules: ["lowest-first", "fewest-victims"] })[0].hint.values, { n: 2, of: 2 });
   assert.deepEqual(ids({ rule: "fewest-victims", rules: ["fewest-victims"] }), ["worldPlay", "worldClose", "copies", "class"], "one alone has no next");
   assert.equal(ids({}, "K7QM2X")[0], "wallDown");
+});
+
+test("budgets are told with how many disruptions they allow, those of other namespaces not", () => {
+  const pdb = (namespace, name, disruptionsAllowed) => ({ resource: "poddisruptionbudgets.policy", metadata: { namespace, name }, spec: {}, status: { disruptionsAllowed } });
+  const view = applyMessage(emptyView(), { type: "list", revision: 3, objects: [pdb("default", "cart-pdb", 0), pdb("other", "web-pdb", 1)], last: true });
+  assert.deepEqual(guardsOf(view, "default"), [{ name: "cart-pdb", allowed: 0 }]);
+  assert.deepEqual(guardsOf(emptyView(), "default"), []);
 });

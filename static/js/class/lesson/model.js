@@ -1,7 +1,9 @@
 /** A lesson's step as the page shows it: the strip of steps, the bar of phases, the prose of the moment, what can be done. Pure. */
 
 /** @import { Block, ClassState, Lesson, Phase } from "../../lib/class.d.ts" */
+/** @import { View } from "../../lib/types.d.ts" */
 /** @import { Deed } from "../remote/model.js" */
+import { objectsOf } from "../../state/selectors.js";
 
 /**
  * @typedef {"done" | "current" | "ahead"} Reach
@@ -19,6 +21,19 @@
 
 /** @type {readonly Block[]} */
 const NOTHING = [];
+
+/** PodDisruptionBudgets told beside a pod; a scene has hardly ever more than one. */
+const GUARDS_MAX = 3;
+
+/**
+ * The budgets that pods of a namespace stand under, and how many disruptions each allows now.
+ * @param {View} view
+ * @param {string} namespace
+ */
+export function guardsOf(view, namespace) {
+  return [...objectsOf(view, "poddisruptionbudgets.policy").values()].filter(({ metadata }) => metadata.namespace === namespace).slice(0, GUARDS_MAX)
+    .map(({ metadata, status }) => ({ name: metadata.name, allowed: Number(status?.["disruptionsAllowed"] ?? 0) }));
+}
 
 /**
  * The strip of a lesson, also of one that is over.

@@ -12,7 +12,7 @@ import { groupOf } from "../../state/groups.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { sayLine } from "../poll/outcome.js";
 import { mountEnds } from "./ends.js";
-import { stepOf, whereOf } from "./model.js";
+import { guardsOf, stepOf, whereOf } from "./model.js";
 import { mountPast } from "./past.js";
 import { tellProse } from "./prose.js";
 
@@ -35,6 +35,7 @@ export function mountScene({ copy, look, play, handout }) {
     so, element("button", { class: "link", type: "button", onclick: () => copy(so.textContent ?? "") }, [icon("copy"), copyWords]),
   ]);
   const paper = element("a", { class: "link lesson-handout", target: "_blank", rel: "noopener", "data-testid": "lesson-handout" }, [icon("file"), element("span")]);
+  const about = element("p", { class: "lesson-document", "data-testid": "lesson-document" }, [icon("file"), element("span")]);
   const wait = waitCard();
   const pod = podCard();
   const meanwhile = meanwhileCard(play);
@@ -46,7 +47,7 @@ export function mountScene({ copy, look, play, handout }) {
   ]);
   const past = mountPast(look);
   const ends = mountEnds();
-  root.append(ends.element, again.element, unread, paper, past.element);
+  root.append(ends.element, again.element, unread, paper, past.element, about);
   const over = element("h2", { class: "lesson-over" });
   const playing = element("p", { class: "lesson-hint", role: "status" });
   root.prepend(over);
@@ -67,9 +68,11 @@ export function mountScene({ copy, look, play, handout }) {
       paper.hidden = !lesson || (Boolean(lesson.step) && !looked && lesson.step?.phase !== "so");
       setAttribute(paper, "href", handout());
       setText(/** @type {Element} */ (paper.lastElementChild), text(ui.lang, "lesson.handout"));
+      about.hidden = lesson?.document === undefined || lesson.document === null;
+      setText(/** @type {Element} */ (about.lastElementChild), text(ui.lang, "lesson.document", { number: lesson?.document ?? "" }));
       again.render(looked, ui);
       past.render(strip || looked ? null : lesson, ui);
-      for (const part of [...root.children]) if (![over, live, ends.element, again.element, unread, paper, past.element].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
+      for (const part of [...root.children]) if (![over, live, ends.element, again.element, unread, paper, past.element, about].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
       ends.render(looked ? null : lesson, ui);
       if (!lesson) return;
       setAttribute(root, "aria-label", lesson.title);
@@ -154,7 +157,8 @@ function podCard() {
       setText(hand, inHand ? text(ui.lang, "lesson.in_hand", { replica: view.clock?.held?.replica ?? "" }) : "");
       // As it is drawn on the stage.
       glyph.style.setProperty("--hue", `var(--owner-${groupOf(view, pod, ui.colourBy).hue + 1})`);
-      const look = `${pod.metadata.uid} ${pod.metadata.resourceVersion} ${ui.lang}`;
+      const guards = guardsOf(view, pod.metadata.namespace ?? "");
+      const look = `${pod.metadata.uid} ${pod.metadata.resourceVersion} ${ui.lang} ${guards.map(({ name, allowed }) => `${name} ${allowed}`).join()}`;
       if (look === drawn) return;
       drawn = look;
       const { cpuMilli, memoryBytes, extended } = podRequests(pod);
@@ -165,6 +169,7 @@ function podCard() {
         ["lesson.priority", number(ui.lang, pod.spec?.priority ?? 0)], ["lesson.requests", requests],
         ["lesson.policy", pod.spec?.["preemptionPolicy"] ?? ""],
       ]) if (label && value) append(facts, [element("dt", {}, text(ui.lang, label)), element("dd", {}, String(value))]);
+      for (const { name, allowed } of guards) append(facts, [element("dt", {}, name), element("dd", {}, text(ui.lang, "lesson.allows", { n: allowed }))]);
     },
   };
 }

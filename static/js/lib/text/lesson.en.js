@@ -22,6 +22,8 @@ export const EN = {
   "lesson.in_hand": "in the hand of {replica}",
   "lesson.priority": "priority",
   "lesson.requests": "requests",
+  "lesson.allows": "allows {n} {n|disruption|disruptions}",
+  "lesson.document": "Document {number}",
   "lesson.policy": "policy",
   "lesson.can_act": "You can still act.",
   "lesson.can_act_hint": "What you create now is accepted, and tried when time runs.",

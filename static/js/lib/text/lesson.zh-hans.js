@@ -22,6 +22,8 @@ export const ZH_HANS = {
   "lesson.in_hand": "正由 {replica} 处理",
   "lesson.priority": "优先级",
   "lesson.requests": "请求",
+  "lesson.allows": "允许 {n} 次中断",
+  "lesson.document": "文档 {number}",
   "lesson.policy": "策略",
   "lesson.can_act": "你仍然可以操作。",
   "lesson.can_act_hint": "现在创建的对象会被接受，时间继续后再调度。",
