@@ -230,6 +230,11 @@ function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code, o
     ]);
     return mountLesson({
       act,
+      redraw,
+      dispatch: (intent) => {
+        if (intent.type === "select") classroom.touched(intent.resource, intent.key);
+        dispatch(intent);
+      },
       look: (id) => void classroom.look(id),
       play: () => dispatch({ type: "myCopy" }),
       handout: () => classroom.api.handout(ui().lang),

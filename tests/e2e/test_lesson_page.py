@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, drawn, wait_state
-from tests.e2e.test_accessible import dress
+from tests.e2e.test_accessible import Judge, dress
 
 LAPTOP = {"width": 1366, "height": 768}
 
@@ -60,6 +60,36 @@ def test_beside_a_lesson_no_sign_is_cut_and_a_student_sees_every_node_and_how_ti
     expect(student.get_by_test_id("class-decision")).to_have_text("The decision in full]")
     expect(student.get_by_test_id("stage-recall")).to_contain_text("vip")
     assert student.locator(".st-field").get_attribute("tabindex") == "-1", "nothing is scrolled to"
+
+
+def test_a_student_is_asked_beside_bars_to_scale_that_take_the_vote(open_classroom: Callable[..., Classroom]) -> None:
+    classroom = open_classroom("", lesson="preemption")
+    begin(classroom, "which-node")
+    classroom.session("POST", "/lesson", {"do": "next"})
+    student = classroom.student("Lin W.", viewport=LAPTOP)
+    bars = student.get_by_test_id("lesson-bars")
+    expect(bars).to_contain_text("cart-pdb")
+    drawn(student)
+    width = {name: (bars.get_by_role("button", name=name).bounding_box() or {})["width"] for name in ("db-2", "web", "batch-a")}
+    assert round(width["db-2"] / width["web"], 1) == 2.0
+    assert width["batch-a"] < width["web"]
+    assert bars.evaluate("one => one.scrollHeight <= one.clientHeight"), "all nodes are seen"
+    # A node that is touched is the answer, and an answer lights its node.
+    bars.get_by_role("button", name="n3 4 of 4 CPU requested").click()
+    expect(student.get_by_test_id("vote-option-n3").locator("input")).to_be_checked()
+    student.get_by_test_id("vote-option-n1").click()
+    expect(bars.locator("[data-node=n1]")).to_have_class("voted")
+    expect(student.get_by_test_id("lesson-document")).to_have_text("Document 1")
+    judge = Judge()
+    judge.look(student, "bars")
+    judge.rule()
+    # Whoever leads acts on the cluster: there the stage stays.
+    teacher = on_laptop(classroom, classroom.created["url"])
+    expect(teacher.get_by_test_id("queue-lane-active")).to_be_visible()
+    expect(teacher.get_by_test_id("lesson-bars")).to_have_count(0)
+    classroom.session("POST", "/lesson", {"do": "next"})
+    expect(bars).to_have_count(0)
+    expect(student.get_by_test_id("stage-eviction")).to_be_visible()
 
 
 def test_charts_that_a_lesson_opens_have_a_laptops_height_until_they_are_folded(

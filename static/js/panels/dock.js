@@ -47,7 +47,7 @@ export function mount(root, dispatch, looks) {
     return button;
   });
   tabs.append(...buttons);
-  arrowKeys(tabs);
+  const fade = fading(tabs);
   const isOpen = (/** @type {Tab} */ one) => one === tab && !root.classList.contains("folded");
   const follow = follower(list, dispatch, isOpen, () => onlyWarnings.checked);
   /** @type {unknown} */
@@ -89,6 +89,7 @@ export function mount(root, dispatch, looks) {
      */
     render(view, ui) {
       const folded = root.classList.contains("folded");
+      fade(ui.lang);
       setAttribute(root, "aria-label", text(ui.lang, "dock"));
       TABS.forEach((one, index) => {
         const button = /** @type {HTMLElement} */ (buttons[index]);
@@ -118,6 +119,23 @@ export function mount(root, dispatch, looks) {
       if (follows) follow(view, ui, tab);
       else tab.draw(list, view, ui, dispatch, { onlyWarnings: onlyWarnings.checked });
     },
+  };
+}
+
+/**
+ * Has a strip of tabs gone through by arrow keys, and says whether it goes on beyond its edge.
+ * @param {HTMLElement} tabs
+ * @returns {(lang: string) => void} to be told the language of its words, which give it its width
+ */
+function fading(tabs) {
+  arrowKeys(tabs);
+  const fade = () => tabs.toggleAttribute("data-more", tabs.scrollWidth - tabs.scrollLeft > tabs.clientWidth + 1);
+  tabs.addEventListener("scroll", fade, { passive: true });
+  new ResizeObserver(fade).observe(tabs);
+  let spoken = "";
+  return (lang) => {
+    if (lang !== spoken) requestAnimationFrame(fade);
+    spoken = lang;
   };
 }
 

@@ -13,6 +13,8 @@ import { mountWays } from "./ways.js";
 
 /** What to touch means to look for oneself: everything that shows the session. Voting, bands and the bar never leave. */
 const OWN_LOOK = ".stage, .inspector, .dock, .palette, .past";
+/** What stands on the stage, and is a ballot. */
+const VOTES = ".lesson-bars";
 /** Keys by which one only moves about or reads. */
 const QUIET_KEYS = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "Escape"]);
 
@@ -78,7 +80,10 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   }
 
   /** @param {Event} event */
-  const touched = (event) => /** @type {Element} */ (event.target).closest(OWN_LOOK) && leave();
+  const touched = (event) => {
+    const target = /** @type {Element} */ (event.target);
+    if (target.closest(OWN_LOOK) && !target.closest(VOTES)) leave();
+  };
   document.addEventListener("pointerdown", touched, true);
   document.addEventListener("keydown", (event) => {
     if (!QUIET_KEYS.has(event.key) && !event.ctrlKey && !event.metaKey) touched(event);

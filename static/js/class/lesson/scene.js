@@ -35,7 +35,7 @@ export function mountScene({ copy, look, play, handout }) {
     so, element("button", { class: "link", type: "button", onclick: () => copy(so.textContent ?? "") }, [icon("copy"), copyWords]),
   ]);
   const paper = element("a", { class: "link lesson-handout", target: "_blank", rel: "noopener", "data-testid": "lesson-handout" }, [icon("file"), element("span")]);
-  const about = element("p", { class: "lesson-document", "data-testid": "lesson-document" }, [icon("file"), element("span")]);
+  const about = element("p", { class: "lesson.source", "data-testid": "lesson-document" }, [icon("file"), element("span")]);
   const wait = waitCard();
   const pod = podCard();
   const meanwhile = meanwhileCard(play);
@@ -69,7 +69,7 @@ export function mountScene({ copy, look, play, handout }) {
       setAttribute(paper, "href", handout());
       setText(/** @type {Element} */ (paper.lastElementChild), text(ui.lang, "lesson.handout"));
       about.hidden = lesson?.document === undefined || lesson.document === null;
-      setText(/** @type {Element} */ (about.lastElementChild), text(ui.lang, "lesson.document", { number: lesson?.document ?? "" }));
+      setText(/** @type {Element} */ (about.lastElementChild), text(ui.lang, "lesson.source", { number: lesson?.document ?? "" }));
       again.render(looked, ui);
       past.render(strip || looked ? null : lesson, ui);
       for (const part of [...root.children]) if (![over, live, ends.element, again.element, unread, paper, past.element, about].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
