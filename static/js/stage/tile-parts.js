@@ -129,7 +129,12 @@ export function preemptionLines(pen, box, scene, freed = "") {
   const cost = scene.victims > 0 ? text(lang, scene.violations > 0 ? "stage.evictsBreaking" : "stage.evicts", {
     n: scene.victims, p: scene.violations,
   }) : "";
-  write(pen, [cost, freed].filter(Boolean).join(" "), x, said ? bottom - 20 : bottom, { weight: 500, colour: scene.violations > 0 ? colours.vert : colours.t2, width: room });
+  // A tall tile has room for a second line: what it costs is read whole.
+  context.font = `500 11px ${colours.font}`;
+  const costs = wrap(pen, [cost, freed].filter(Boolean).join(" "), room, box.h < COST_TALL ? 1 : 2);
+  costs.forEach((line, at) => write(pen, line, x, (said ? bottom - 20 : bottom) - COST_PITCH * (costs.length - 1 - at), {
+    weight: 500, colour: scene.violations > 0 ? colours.vert : colours.t2, width: room,
+  }));
   if (!said) return;
   context.fillStyle = colours.line;
   context.fillRect(x, bottom - 10, room, 1);
@@ -138,6 +143,10 @@ export function preemptionLines(pen, box, scene, freed = "") {
     weight: chosen ? 600 : 400, colour: chosen ? colours.ambt : colours.t2, width: room - 16,
   });
 }
+
+/** The height from which a tile tells its cost in two lines, and how far apart those are. */
+const COST_TALL = 120;
+const COST_PITCH = 13;
 
 /**
  * Selection, hover and keyboard focus around a node.

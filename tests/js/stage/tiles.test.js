@@ -5,7 +5,7 @@ import { before, test } from "node:test";
 
 import { loadTexts } from "../../../static/js/lib/text.js";
 import { OVER_DIM } from "../../../static/js/stage/cycle.js";
-import { OVER_ALPHA, wordsAlpha } from "../../../static/js/stage/tile-parts.js";
+import { OVER_ALPHA, preemptionLines, wordsAlpha } from "../../../static/js/stage/tile-parts.js";
 import { whyNot } from "../../../static/js/stage/victims.js";
 
 before(() => loadTexts("en", "stage"));
@@ -50,4 +50,18 @@ test("why a node cannot be freed is not said twice in the same words", () => {
   assert.deepEqual(of("n1"), { reason: "No preemption victims found for incoming pod", more: "Insufficient cpu" });
   assert.deepEqual(of("n2"), { reason: "Insufficient cpu", more: "even without every lesser pod" });
   assert.deepEqual(of("n3"), { reason: "Insufficient cpu", more: "" });
+});
+
+test("what evicting costs is read whole on a tall tile, in a second line", () => {
+  const written = [];
+  const context = new Proxy({}, { get: (_, key) => (key === "measureText" ? (words) => ({ width: 6 * words.length }) : key === "fillText" ? (words) => written.push(words) : () => {}), set: () => true });
+  const pen = { context, colours: new Proxy({}, { get: () => "#000" }), lang: "en", dpr: 1, nowMs: 0, say: (key) => key };
+  const scene = { role: "candidate", lot: null, criterion: 0, victims: 1, violations: 1 };
+  const tell = (h) => {
+    written.length = 0;
+    preemptionLines(pen, { x: 0, y: 0, w: 190, h }, scene, "to free 2 cpu");
+    return written.join(" ");
+  };
+  assert.match(tell(150), /breaks 1 PDB to free 2 cpu/);
+  assert.doesNotMatch(tell(88), /to free 2 cpu/, "a low one has one line");
 });
