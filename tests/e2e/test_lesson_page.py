@@ -70,7 +70,10 @@ def test_a_student_is_asked_beside_bars_to_scale_that_take_the_vote(open_classro
     bars = student.get_by_test_id("lesson-bars")
     expect(bars).to_contain_text("cart-pdb")
     drawn(student)
-    width = {name: (bars.get_by_role("button", name=name).bounding_box() or {})["width"] for name in ("db-2", "web", "batch-a")}
+    width = {
+        name: (bars.get_by_role("button", name=name).bounding_box() or {})["width"]
+        for name in ("db-2", "web", "batch-a")
+    }
     assert round(width["db-2"] / width["web"], 1) == 2.0
     assert width["batch-a"] < width["web"]
     assert bars.evaluate("one => one.scrollHeight <= one.clientHeight"), "all nodes are seen"
