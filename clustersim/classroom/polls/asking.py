@@ -43,7 +43,7 @@ ZONE: Final = "topology.kubernetes.io/zone"
 
 _NONE_OF: Final = {
     "node": {"en": "no node: it waits", "zh": "都不选，继续等待"},
-    "victims": {"en": "nobody", "zh": "没有 Pod"},
+    "victims": {"en": "nobody", "zh": "谁也不用"},
     "leader": {"en": "nobody leads", "zh": "没有领导者"},
 }
 

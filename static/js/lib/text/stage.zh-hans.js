@@ -16,7 +16,7 @@ export const ZH_HANS = {
   "stage.candidate": "候选",
   "stage.chosenNode": "选中",
   "stage.evicts": "将驱逐 {n} 个 Pod",
-  "stage.evictsBreaking": "将驱逐 {n} 个，破坏 {p} 个 PDB",
+  "stage.evictsBreaking": "将驱逐 {n} 个，违反 {p} 个 PDB",
   "stage.outAt": "第 {n} 条准则淘汰",
   "stage.decidedAt": "由第 {n} 条准则决定",
   "stage.waitsHere": "已提名，等待",
