@@ -105,9 +105,9 @@ test("points are told with the tie, the lot and by how much the favourite lost",
 
 test("who places in turn compared nothing: the node was not the only one", () => {
   const poll = scoredPoll();
-  poll.answer = { ...poll.answer, tie: [], explain: { total: {}, feasible: ["n2", "n4"] } };
+  poll.answer = { ...poll.answer, tie: [], explain: { total: {}, feasible: ["n2"], failed: {} } };
   assert.deepEqual(whyLines(poll, "en").lines[0], { key: "vote.unscored", values: { name: "n2" } });
-  poll.answer.explain.feasible = ["n2"];
+  poll.answer.explain.failed = { n4: { plugin: "NodeResourcesFit", reasons: ["Insufficient cpu"] } };
   assert.deepEqual(whyLines(poll, "en").lines[0], { key: "vote.only", values: { name: "n2" } });
 });
 

@@ -35,7 +35,7 @@ export function mountScene({ copy, look, play, handout }) {
     so, element("button", { class: "link", type: "button", onclick: () => copy(so.textContent ?? "") }, [icon("copy"), copyWords]),
   ]);
   const paper = element("a", { class: "link lesson-handout", target: "_blank", rel: "noopener", "data-testid": "lesson-handout" }, [icon("file"), element("span")]);
-  const about = element("p", { class: "lesson.source", "data-testid": "lesson-document" }, [icon("file"), element("span")]);
+  const about = element("p", { class: "lesson-document", "data-testid": "lesson-document" }, [icon("file"), element("span")]);
   const wait = waitCard();
   const pod = podCard();
   const meanwhile = meanwhileCard(play);

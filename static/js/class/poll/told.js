@@ -40,20 +40,21 @@ export function whyLines(poll, lang) {
   const victims = answer.victims ?? [];
   if (victims.length && poll.kind === "node") lines.push({ key: "vote.victims", values: { pods: victims.map(shortName).join(", ") } });
   if (explain.criterion) lines.push({ key: "vote.decided_by", values: { criterion: explain.criterion } });
-  else if (!stays && poll.kind === "node") lines.push(scoreLine(answer, explain, label, lang));
+  else if (!stays && poll.kind === "node") lines.push(scoreLine(poll, answer, explain, lang));
   const favourite = favouriteOf(poll, lang);
   if (favourite) lines.push(...lossOf(favourite, answer.chosen ?? "", explain, label, lang));
   return { lines, quote: stays ? (explain.message ?? "") : "" };
 }
 
 /**
+ * @param {Poll} poll
  * @param {PollAnswer} answer
  * @param {PollExplain} explain
- * @param {(id: string) => string} label
  * @param {Lang} lang
  * @returns {Line}
  */
-function scoreLine({ chosen, tie = [] }, { total = {}, feasible = [] }, label, lang) {
+function scoreLine(poll, { chosen, tie = [] }, { total = {}, failed = {} }, lang) {
+  const label = (/** @type {string} */ id) => nameIn(poll, lang)([id]);
   const points = total[chosen ?? ""];
   const name = label(chosen ?? "");
   if (tie.length > 1) {
@@ -61,8 +62,9 @@ function scoreLine({ chosen, tie = [] }, { total = {}, feasible = [] }, label, l
     return points === undefined ? { key: "vote.tied_all", values: { nodes, name } }
       : { key: "vote.tied", values: { nodes, points: number(lang, points), name } };
   }
-  // Who places in turn compares nothing, however many could have taken it.
-  if (points === undefined && feasible.length > 1) return { key: "vote.unscored", values: { name } };
+  // Who places in turn asks no other node: none of them said no.
+  const others = poll.options.some(({ id }) => id !== "none" && id !== chosen);
+  if (points === undefined && others && Object.keys(failed).length === 0) return { key: "vote.unscored", values: { name } };
   return points === undefined ? { key: "vote.only", values: { name } } : { key: "vote.points", values: { name, points: number(lang, points) } };
 }
 
