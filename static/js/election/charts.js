@@ -5,6 +5,7 @@
 import { escapeText } from "../dom/plotly.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { layoutOf } from "../streams/charts.js";
+import { widthOf, withRoom } from "./places.js";
 import { endOf } from "./words.js";
 
 /** @typedef {Omit<Base, "shape"> & {width: number}} Scene `width`: of the chart, pixels */
@@ -48,7 +49,8 @@ export function electionChart(scene, story) {
   return {
     data: [
       ...windowTraces(scene, story, last), ...barTraces(scene, story), ...markTraces(scene, story), ...writeTraces(scene, story),
-      labelTrace(scene, [...labels(scene, story), ...headings(scene, story)].filter((one) => one.t >= scene.fromMs)),
+      labelTrace(scene, withRoom([...headings(scene, story), ...labels(scene, story)].filter((one) => one.t >= scene.fromMs),
+        { fromMs: scene.fromMs, toMs: scene.toMs, perMs: perMsOf(scene), size })),
     ],
     layout: {
       ...layout,
@@ -193,10 +195,10 @@ function writeTraces(scene, story) {
 }
 
 /**
- * How many narrow letters a text is as wide as.
- * @param {string} said
+ * Pixels of a millisecond, beside what the rows' names take.
+ * @param {Scene} scene
  */
-const lettersOf = (said) => [...said].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1.8 : 1), 0);
+const perMsOf = ({ width, size, fromMs, toMs }) => (width - 15 * size) / ((toMs - fromMs) * 1.02);
 
 /** @typedef {{t: number, y: number, said: string, colour: string, bold?: boolean, at?: "right" | "left" | "center"}} Label */
 
@@ -224,12 +226,11 @@ function labelTrace({ epochMs, size }, found) {
  * @returns {Label[]}
  */
 function labels(scene, story) {
-  const { colours, lang, epochMs, size, width } = scene;
-  const perMs = (width - 15 * size) / ((scene.toMs - scene.fromMs) * 1.02);
+  const { colours, lang, epochMs, size } = scene;
+  const perMs = perMsOf(scene);
   const place = (/** @type {{fromMs: number, toMs: number}} */ span, /** @type {number} */ y, /** @type {string} */ said, /** @type {string} */ colour, bold = false) => {
     const t = Math.max(span.fromMs, scene.fromMs);
-    // Bold letters are wider.
-    return (span.toMs - t) * perMs < lettersOf(said) * (bold ? 0.64 : 0.56) * size ? [] : [{ t, y, said, colour, bold }];
+    return (span.toMs - t) * perMs < widthOf(said, bold) * size ? [] : [{ t, y, said, colour, bold }];
   };
   const on = (/** @type {string} */ name) => hueOf(colours, story.rows.find((row) => row.identity === name)?.index ?? 0).on;
   return [
@@ -246,11 +247,26 @@ function labels(scene, story) {
         colour: colours.ambt, bold: true, at: /** @type {const} */ ("left"),
       }]),
     ])),
-    ...story.rows.flatMap((row) => row.faults.filter((one) => seen(scene, { fromMs: one.fromMs ?? 0, toMs: one.toMs ?? Infinity })).map((one) =>
-      ({ t: Math.max(one.fromMs ?? 0, scene.fromMs), y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: one.kind }), colour: colours.t2,
+    ...story.rows.flatMap((row) => faults(scene, row).map(({ t, kinds }) =>
+      ({ t, y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: kinds.join(", ") }), colour: colours.t2,
         // One that has just begun is told before it: behind it the chart ends.
-        at: (one.fromMs ?? 0) > scene.toMs - 0.15 * (scene.toMs - scene.fromMs) ? /** @type {const} */ ("left") : /** @type {const} */ ("right") }))),
+        at: t > scene.toMs - 0.15 * (scene.toMs - scene.fromMs) ? /** @type {const} */ ("left") : /** @type {const} */ ("right") }))),
   ];
+}
+
+/**
+ * The faults of a row by when they begin: those that begin together are told together.
+ * @param {Scene} scene
+ * @param {Row} row
+ */
+function faults(scene, row) {
+  /** @type {Map<number, string[]>} */
+  const byTime = new Map();
+  for (const { kind, fromMs, toMs } of row.faults.filter((one) => seen(scene, { fromMs: one.fromMs ?? 0, toMs: one.toMs ?? Infinity }))) {
+    const t = Math.max(fromMs ?? 0, scene.fromMs);
+    byTime.set(t, [...(byTime.get(t) ?? []), kind]);
+  }
+  return [...byTime].map(([t, kinds]) => ({ t, kinds }));
 }
 
 /**
@@ -265,8 +281,9 @@ function headings(scene, story) {
     t: (Math.max(one.fromMs, scene.fromMs) + one.toMs) / 2, y: TOP + 0.25, colour, bold: true, at: /** @type {const} */ ("center"),
     said: text(lang, key, { seconds: number(lang, (one.toMs - one.fromMs) / 1000, 1) }),
   });
+  // Where there is no room for all, windows in which two led are told first.
   return [
-    ...story.gaps.filter((one) => seen(scene, one)).map((one) => over(one, "election.gap", colours.t1)),
     ...story.windows.filter((one) => seen(scene, one)).map((one) => over(one, "election.twoLed", colours.vert)),
+    ...story.gaps.filter((one) => seen(scene, one)).map((one) => over(one, "election.gap", colours.t1)),
   ];
 }

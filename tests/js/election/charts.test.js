@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { electionChart } from "../../../static/js/election/charts.js";
+import { withRoom } from "../../../static/js/election/places.js";
 import { storyOf } from "../../../static/js/election/model.js";
 import { electionTable, timings } from "../../../static/js/election/words.js";
 import { loadTexts } from "../../../static/js/lib/text.js";
@@ -79,4 +80,20 @@ test("who comes from outside has a row, by as much of its name as there is room 
   const told = [{ identity: S0, component: "kube-scheduler", beliefs: [], faults: [], refusals: [], tries: [] }];
   const { layout } = electionChart(SCENE, storyOf({ told, renewals, writes: [] }, 60_000));
   assert.match(layout.yaxis.ticktext[2], /^<b>vm_69f4c388-55e8-4cf8-8…<\/b><br><span [^>]*>from outside</);
+});
+
+test("no word ends beyond the chart or stands across another; faults that begin together are told together", () => {
+  const chart = { fromMs: 0, toMs: 60_000, perMs: 0.01, size: 10 };
+  const label = (t, said, at, y = 0) => ({ t, y, said, colour: "", at });
+  const kept = (...labels) => withRoom(labels, chart).map(({ said, at }) => `${said} ${at}`);
+  assert.deepEqual(kept(label(30_000, "middle", "center")), ["middle center"]);
+  assert.deepEqual(kept(label(59_900, "two leaders for 0.1 s", "center")), ["two leaders for 0.1 s left"]);
+  assert.deepEqual(kept(label(500, "over at 10:00", "left")), ["over at 10:00 right"]);
+  assert.deepEqual(kept(label(30_000, "first of two", "right"), label(29_900, "second of two", "right")), ["first of two right", "second of two left"]);
+  assert.deepEqual(kept(label(30_000, "first", "right"), label(30_000, "second", "right"), label(30_000, "third", "right")), ["first right", "second left"]);
+  assert.deepEqual(kept(label(30_000, "a row", "right"), label(30_000, "another", "right", 1)), ["a row right", "another right"]);
+  const told = [{ identity: S0, component: "kube-scheduler", beliefs: [{ fromMs: 0, toMs: null }], refusals: [], tries: [],
+    faults: [{ kind: "rate", rate: 0.5, fromMs: 20_000, toMs: null }, { kind: "partition", rate: null, fromMs: 20_000, toMs: null }] }];
+  const { data } = electionChart(SCENE, storyOf({ told, renewals: [], writes: [] }, 60_000));
+  assert.ok(data.flatMap((one) => (one.textposition ? one.text : [])).some((said) => said.includes("fault: rate, partition")));
 });
