@@ -69,6 +69,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/import": FREE,
     "sessions/<str:code>/at/<str:revision>/<path:resource>": CUT,
     "sessions/<str:code>/changes/<str:there>/<str:here>": CUT,
+    "sessions/<str:code>/before/<str:revision>": CUT,
     "sessions/<str:code>/timeline": CUT,
     "sessions/<str:code>/timeline/counts": CUT,
     "sessions/<str:code>/bookmarks": FREE,

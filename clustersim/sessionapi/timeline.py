@@ -1,8 +1,8 @@
-"""Routes of the timeline: marks of the log by lane, how many there are when, and what differs between two moments."""
+"""Routes of the timeline: marks of the log by lane, how many there are when, what differs between moments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from clustersim.classroom import opening, people, roles
 from clustersim.classroom.auth import COMPONENT, Principal
 from clustersim.classroom.polls.sealing import Seal
-from clustersim.feed.batch import encode
+from clustersim.feed.batch import Decision, encode
 from clustersim.feed.palette import Palette
 from clustersim.feed.seal import PODS
 from clustersim.sessionapi.http import Call, answer, refuse
@@ -21,6 +21,7 @@ from clustersim.sessionapi.past import revision_of
 from clustersim.store import SqlStore, history
 from clustersim.store.history import Key
 from clustersim.timeline.marks import LANES, Mark, counted, marks, thinned
+from clustersim.timeline.moments import Moment, backwards
 from clustersim.timeline.words import LANGUAGES, text_of
 from controllers.kinds.table import find_resource
 from controllers.log.store import Gone, Stored
@@ -35,6 +36,24 @@ SLOTS_MAX: Final = 600
 """Parts into which a stretch of time is cut to count marks; more are refused with 422."""
 
 SLOTS_DEFAULT: Final = 120
+
+BEFORE_SECONDS: Final = 240
+BEFORE_SECONDS_MAX: Final = 1_000_000
+"""Simulated seconds that the way back from a moment may lead; more are refused with 422."""
+
+MOMENTS_MAX: Final = 240
+"""Moments on the way back; more are refused with 422."""
+
+MOMENTS_DEFAULT: Final = 120
+
+DOCUMENTS_MAX: Final = 5_000
+"""Objects told on the way back, each as often as it was another one: a busy session's way is shorter."""
+
+DECISIONS_TOLD: Final = 1_000
+"""The newest scheduling attempts on the way back."""
+
+CHARTED: Final = (PODS, "nodes", "queues.clustersim.io", "replicas.clustersim.io")
+"""Of what the page's charts are drawn."""
 
 DECODED_AT_ONCE: Final = 200
 """Objects of an answer that are decoded together."""
@@ -70,6 +89,49 @@ def counts(call: Call) -> HttpResponse:
             "lanes": counted(found, from_ms, to_ms, slots),
         }
     )
+
+
+def before(call: Call, revision: str) -> HttpResponse:
+    """Answer `GET …/before/<rv>?seconds=&moments=`: the way back from a moment, as charts of what was want it."""
+    _ = call.principal
+    store = call.store
+    until = revision_of(revision, store.revision)
+    seconds = _count(call, "seconds", BEFORE_SECONDS, BEFORE_SECONDS_MAX)
+    count = _count(call, "moments", MOMENTS_DEFAULT, MOMENTS_MAX)
+    try:
+        to_ms = store.ms_at(until)
+        first = history.last_before(store, to_ms - 1000 * seconds, until)
+        from_ms = max(to_ms - 1000 * seconds, store.ms_at(min(first + 1, until)))
+        rows = history.log_rows(store, first, until, CHARTED)
+    except Gone as error:
+        raise opening.past_gone(until, store.compacted) from error
+    told, at = [], until
+    palette = Palette(call.session.id)
+    for moment, objects in _documents(store, backwards(rows, first, from_ms, to_ms, count)):
+        gone = [{"resource": key[0], "namespace": key[1], "name": key[2]} for key, row in moment.rows.items() if not row]
+        shape = {"from": at, "to": moment.revision, "simTimeMs": moment.now_ms}
+        told.append({**shape, "objects": shown(call.seal.all_stored(objects), palette), "gone": gone})
+        at, from_ms = moment.revision, moment.now_ms
+    # Of the rows of moments that there was no room for nothing is told, nor of what was decided then.
+    kept = [Decision.of(*found) for found in store.envelopes(at if told else until, until, DECISIONS_TOLD)]
+    lines = [msgspec.Raw(one.row) for one in kept if not call.seal.hides_pod(one.pod)]
+    return answer({"fromMs": from_ms if told else to_ms, "toMs": to_ms, "moments": told, "decisions": lines})
+
+
+def _documents(store: SqlStore, moments: Iterable[Moment]) -> Iterator[tuple[Moment, list[Stored]]]:
+    """Go through moments with what was there then, as long as there is room for whole ones."""
+    chosen: list[Moment] = []
+    room = DOCUMENTS_MAX
+    for moment in moments:
+        room -= len(moment.rows)
+        if room < 0:
+            break
+        chosen.append(moment)
+    documents = store.rows(sorted({row for moment in chosen for row in moment.rows.values() if row}))
+    for moment in chosen:
+        # What a compaction has taken meanwhile is left as it was later.
+        kept = {key: row for key, row in moment.rows.items() if row in documents}
+        yield moment, [Stored(*key, documents[row][0], row, documents[row][1]) for key, row in kept.items()]
 
 
 def changes(call: Call, there: str, here: str) -> HttpResponse:

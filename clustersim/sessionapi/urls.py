@@ -126,6 +126,7 @@ urlpatterns = [
     path("sessions/<str:code>/import", route(POST=imports.apply_file, body_bytes_max=IMPORT_BYTES_MAX)),
     path("sessions/<str:code>/at/<str:revision>/<path:resource>", route(GET=past.show)),
     path("sessions/<str:code>/changes/<str:there>/<str:here>", route(GET=timeline.changes)),
+    path("sessions/<str:code>/before/<str:revision>", route(GET=timeline.before)),
     path("sessions/<str:code>/timeline", route(GET=timeline.show)),
     path("sessions/<str:code>/timeline/counts", route(GET=timeline.counts)),
     path(

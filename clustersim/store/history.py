@@ -46,22 +46,39 @@ class Changes(NamedTuple):
     """Objects of the other moment that are not there at this one."""
 
 
-def log_rows(store: SqlStore, after: int, until: int) -> list[LogRow]:
-    """Return the rows after one kept revision and up to another, in order.
+def log_rows(store: SqlStore, after: int, until: int, resources: Sequence[str] = ()) -> list[LogRow]:
+    """Return the rows after one kept revision and up to another, in order: of some resources, or of all.
 
     Raises:
         Gone: rows after `after` are compacted.
     """
+    among = f"AND resource IN ({', '.join(['%s'] * len(resources))}) " if resources else ""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT revision, verb, resource, namespace, name, previous_revision, now_ms, actor FROM store_revision "
-            "WHERE session_id = %s AND revision > %s AND revision <= %s ORDER BY revision",
-            [store.session_id, after, until],
+            f"WHERE session_id = %s AND revision > %s AND revision <= %s {among}ORDER BY revision",
+            [store.session_id, after, until, *resources],
         )
         rows = [LogRow(row[0], VERBS[row[1] - 1], *row[2:]) for row in cursor.fetchall()]
     # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
     store.check_kept(after)
     return rows
+
+
+def last_before(store: SqlStore, at_ms: int, until: int) -> int:
+    """Return the newest kept revision, up to one, that was written before a simulated time; else the oldest kept one.
+
+    Raises:
+        Gone: `until` is compacted.
+    """
+    low, high = store.compacted, until
+    while low < high:
+        middle = (low + high + 1) // 2
+        if store.ms_at(middle) < at_ms:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def rows_by(store: SqlStore, actor: str, since_unix_ms: int) -> list[LogRow]:

@@ -126,3 +126,36 @@ def test_a_chart_leads_to_its_decision_and_the_wall_shows_it(open_classroom: Cal
     picture(page, "streams-projector")
     page.get_by_test_id("streams-table-scores").locator("summary").click()
     expect(page.get_by_test_id("streams-table-scores").locator("tbody")).to_contain_text("default/seen")
+
+
+def test_who_comes_late_sees_what_was_before(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0, "rate": 20})
+    first = classroom.teacher()
+    bind(classroom, first, "early")
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("too-large", "64"))
+    begun = wait_state(first, lambda now: now["clock"] is not None, "clock")["clock"]["simTimeMs"]
+    wait_state(first, lambda now: now["clock"]["simTimeMs"] > begun + 60_000, "a minute of the session goes by")
+    moment = wait_state(first, lambda _: True, "revision")["revision"]
+    bind(classroom, first, "late")
+
+    page = classroom.teacher(viewport={"width": 1366, "height": 768})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/before/" in request.url else None)
+    page.get_by_test_id("dock-streams").click()
+    wait_state(page, lambda _: drawn(page, "queue") > 60, "the queue has a past")
+    wait_state(page, lambda _: drawn(page, "heat") > 30, "nodes have a past")
+    table = page.get_by_test_id("streams-table-queue")
+    table.locator("summary").click()
+    expect(table.locator("tbody")).to_contain_text("1")
+    bind(classroom, page, "after")
+    assert len(asked) == 1, "asked once; what follows comes over the websocket"
+
+    # A moment that is held: the charts end there, and tell what was so by then.
+    page.goto(f"{page.url.partition('?')[0]}?rv={moment}&tab=dock-streams")
+    expect(page.get_by_test_id("streams-live")).to_have_class("chip accent")
+    wait_state(page, lambda _: drawn(page, "queue") > 60, "the queue until then")
+    rows = page.get_by_test_id("streams-table-scores")
+    rows.locator("summary").click()
+    expect(rows.locator("tbody")).to_contain_text("default/early")
+    expect(rows.locator("tbody")).not_to_contain_text("default/late")

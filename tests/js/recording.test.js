@@ -25,6 +25,8 @@ const RECORDED = {
 };
 const recording = new Recording(RECORDED);
 
+const ask = (address, method = "GET") => answerTo(recording, method, address, "only reading", "not here");
+
 /** What a page has folded when the log stands at a revision. */
 function folded(revision) {
   const listed = applyMessage(emptyView(), { type: "list", revision: RECORDED.base, objects: RECORDED.objects, last: true });
@@ -45,6 +47,18 @@ test("changes lead from any moment to any other", () => {
       assert.deepEqual(held(viewAt(folded(there), recording.changes(there, here), folded(18))), held(folded(here)), `${there} to ${here}`);
 });
 
+test("the way back leads through what a page had folded at each moment", () => {
+  const { moments, fromMs, toMs } = ask("/api/sessions/K7Q-M2X/before/18?seconds=6&moments=6").body;
+  assert.deepEqual([fromMs, toMs], [12_000, 18_000]);
+  assert.deepEqual(moments.map(({ simTimeMs, to }) => [simTimeMs, to]), [[17_000, 17], [16_000, 15], [15_000, 15], [14_000, 14], [13_000, 12], [12_000, 12]]);
+  let view = folded(18);
+  for (const moment of moments) {
+    view = viewAt(view, moment, folded(18));
+    assert.deepEqual(held(view), held(folded(moment.to)), `revision ${moment.to}`);
+  }
+  assert.equal(ask("/api/sessions/K7Q-M2X/before/9").status, 410);
+});
+
 test("marks are told within their limit, by lane and stretch, and counted whole", () => {
   assert.deepEqual(recording.timeline({ limit: 2 }).map(({ rv }) => rv), [11, 18]);
   assert.deepEqual(recording.timeline({ limit: 9, from: 12, to: 15, lane: "pods" }).map(({ rv }) => rv), [12, 14]);
@@ -52,8 +66,6 @@ test("marks are told within their limit, by lane and stretch, and counted whole"
   assert.deepEqual([lanes.pods.reduce((a, b) => a + b), lanes.people.reduce((a, b) => a + b)], [3, 3]);
   assert.deepEqual([compacted, fromTime, toTime], [10, 11, 18]);
 });
-
-const ask = (address, method = "GET") => answerTo(recording, method, address, "only reading", "not here");
 
 test("requests are answered as the session API answers them", () => {
   assert.equal(ask("/api/sessions/K7Q-M2X").body.code, "K7Q-M2X");

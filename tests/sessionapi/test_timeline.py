@@ -237,6 +237,72 @@ async def test_what_differs_between_two_moments_leads_from_the_one_to_the_other(
     assert (await room.session("viewer", "GET", f"/changes/{moments[-1]}/{moments[4]}")).status_code == 410
 
 
+async def test_the_way_back_leads_through_what_each_moment_was(room: Class) -> None:
+    """Whatever happened: a page that folds the way back holds at each moment what was there then."""
+    chance = random.Random(11)
+    for number in range(18):
+        name = f"p{chance.randrange(4)}"
+        if (await room.call("teacher", "POST", PODS, pod(name))).status_code != 201:
+            await room.call("teacher", "DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
+        if number % 3 == 2:
+            await run(room, 2)
+    top = await newest(room)
+
+    async def there(resource: str, revision: int) -> dict[str, str]:
+        listed = (await room.session("teacher", "GET", f"/at/{revision}/{resource}")).json()["items"]
+        return {one["metadata"]["name"]: one["metadata"]["resourceVersion"] for one in listed}
+
+    paths = {"pods": "pods", "nodes": "nodes", "queues.clustersim.io": "apis/clustersim.io/v1/queues"}
+    held = {resource: await there(path, top) for resource, path in paths.items()}
+    answer = await room.session("viewer", "GET", f"/before/{top}?seconds=60&moments=30")
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    assert len(told["moments"]) == 30
+    assert (told["moments"][0]["from"], told["moments"][-1]["simTimeMs"]) == (top, told["fromMs"])
+    assert any(moment["objects"] for moment in told["moments"])
+    for moment in told["moments"]:
+        for one in moment["objects"]:
+            if one["resource"] in held:
+                held[one["resource"]][one["metadata"]["name"]] = one["metadata"]["resourceVersion"]
+        for one in moment["gone"]:
+            if one["resource"] in held:
+                held[one["resource"]].pop(one["name"], None)
+        assert held == {resource: await there(path, moment["to"]) for resource, path in paths.items()}
+    times = [moment["simTimeMs"] for moment in told["moments"]]
+    assert times == sorted(times, reverse=True)
+    assert times[0] < told["toMs"]
+    lines = told["decisions"]
+    assert [line["revision"] for line in lines] == sorted(line["revision"] for line in lines)
+    assert lines[-1]["result"] == "scheduled"
+
+
+async def test_the_way_back_is_bounded_and_ends_where_the_log_begins(
+    room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        assert (await room.call("teacher", "POST", PODS, pod(f"p{number}"))).status_code == 201
+        await run(room, 2)
+    top = await newest(room)
+    for query, field in (("seconds=0", "seconds"), ("seconds=1000001", "seconds"), ("moments=241", "moments")):
+        answer = await room.session("viewer", "GET", f"/before/{top}?{query}")
+        assert (answer.status_code, answer.json()["details"]["causes"][0]["field"]) == (422, field), query
+    assert (await room.session("viewer", "GET", f"/before/{top + 1}")).status_code == 422
+    whole = (await room.session("viewer", "GET", f"/before/{top}?moments=40")).json()
+    monkeypatch.setattr("clustersim.sessionapi.timeline.DOCUMENTS_MAX", 10)
+    short = (await room.session("viewer", "GET", f"/before/{top}?moments=40")).json()
+    assert 0 < len(short["moments"]) < len(whole["moments"]) == 40
+    assert short["moments"] == whole["moments"][: len(short["moments"])]
+    assert short["fromMs"] == short["moments"][-1]["simTimeMs"] > whole["fromMs"]
+    assert len(short["decisions"]) < len(whole["decisions"])
+    monkeypatch.undo()
+    middle = whole["moments"][20]["to"]
+    await compact(room, middle)
+    rest = (await room.session("viewer", "GET", f"/before/{top}?moments=40")).json()
+    assert rest["fromMs"] > whole["fromMs"]
+    assert rest["moments"][-1]["to"] >= middle
+    assert (await room.session("viewer", "GET", f"/before/{middle - 1}")).status_code == 410
+
+
 def rows(seed: int, count: int) -> Iterator[LogRow]:
     """Yield rows of a log as it may be."""
     chance = random.Random(seed)

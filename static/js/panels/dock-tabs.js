@@ -66,9 +66,9 @@ export const TABS = [
 ];
 
 /** @type {NonNullable<Tab["load"]>} */
-async function loadStreams(place, dispatch, lang) {
+async function loadStreams(place, dispatch, lang, looks) {
   const [{ mount }] = await Promise.all([import("../streams/panel.js"), loadTexts(lang, "dock"), addStyles("streams")]);
-  return mount(place, dispatch);
+  return mount(place, dispatch, looks);
 }
 
 /** @type {NonNullable<Tab["load"]>} */

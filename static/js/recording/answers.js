@@ -46,6 +46,11 @@ export function answerTo(recording, method, address, readOnly, unknown) {
         return refusal(410, "Expired", unknown);
       return ok(recording.changes(there, here));
     }
+    case "before/*": {
+      const there = whole(parts[1] ?? "");
+      if (there === undefined || !recording.keeps(there)) return refusal(410, "Expired", unknown);
+      return ok(recording.before(there, whole(query.get("seconds") ?? "") ?? 240, whole(query.get("moments") ?? "") ?? 120));
+    }
     case "timeline": return ok(recording.timeline({
       ...range, limit: whole(query.get("limit") ?? "") ?? 500, lane: query.get("lane") ?? "", language: query.get("language") ?? "en",
     }));

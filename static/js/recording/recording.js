@@ -114,6 +114,28 @@ export class Recording {
   }
 
   /**
+   * The way back from a revision, moment by moment, as `GET …/before/<rv>` has it.
+   * @param {number} to
+   * @param {number} seconds
+   * @param {number} count
+   */
+  before(to, seconds, count) {
+    const { rows, baseMs, base, lines } = this.recorded;
+    const toMs = this.msAt(to);
+    const fromMs = Math.max(baseMs, toMs - seconds * 1000);
+    const moments = [];
+    let [at, place] = [to, rows.findLastIndex((row) => row.revision <= to)];
+    for (let step = 1; step <= count; step += 1) {
+      const simTimeMs = toMs - Math.floor(((toMs - fromMs) * step) / count);
+      while (place >= 0 && /** @type {LogRow} */ (rows[place]).simTimeMs > simTimeMs) place -= 1;
+      const there = rows[place]?.revision ?? base;
+      moments.push({ ...this.changes(at, there), simTimeMs });
+      at = there;
+    }
+    return { fromMs, toMs, moments, decisions: lines.filter(({ revision }) => revision > at && revision <= to) };
+  }
+
+  /**
    * @param {{from?: number, to?: number, limit: number, lane?: string, language?: string}} query
    * @returns {Mark[]} at most `limit`, at equal distances
    */

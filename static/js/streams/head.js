@@ -34,8 +34,10 @@ export function controls({ toggle, choose, open }, name) {
     render(ui, { held, minutes, epochMs, heardMs, thinnedTo }) {
       const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(ui.lang, key, values);
       const offline = ui.connection !== "live";
-      live.className = `chip ${offline ? "bad" : held === null ? "good" : "accent"}`;
+      const then = ui.past.shown > 0;
+      live.className = `chip ${offline ? "bad" : held === null && !then ? "good" : "accent"}`;
       setText(live, offline ? t("streams.notLive", { time: clockTime(epochMs + heardMs) })
+        : then ? t("streams.then", { time: clockTime(epochMs + ui.nowMs) })
         : held === null ? t("streams.live") : t("streams.paused", { ago: age(ui.nowMs - held) }));
       setText(thinned, thinnedTo ? t("streams.thinned", { count: number(ui.lang, thinnedTo) }) : "");
       const look = `${ui.lang} ${held === null} ${minutes}`;

@@ -1,6 +1,6 @@
 /** The dock's Streams tab: queue and waits, scores, preemptions, utilisation, drawn as the socket tells of them. */
 
-/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 /** @import { Chart } from "./cards.js" */
 /** @import { Scene } from "./charts.js" */
 /** @import { Column, Mark, Sample } from "./recorder.js" */
@@ -8,6 +8,7 @@ import { readColours } from "../dom/colours.js";
 import { setAttribute } from "../dom/dom.js";
 import { clockTime, text } from "../lib/text.js";
 import { nodes } from "../state/selectors.js";
+import { Before } from "./before.js";
 import { CHARTS, makeCards } from "./cards.js";
 import * as charts from "./charts.js";
 import { preemptionsTable, queueTable, scoresTable, utilisationTable } from "./csv.js";
@@ -21,9 +22,10 @@ import { SAMPLES_MAX, recorder } from "./recorder.js";
 /**
  * @param {HTMLElement} root
  * @param {Dispatch} dispatch
+ * @param {Looks} looks
  */
-export function mount(root, dispatch) {
-  const panel = new Panel(root, dispatch);
+export function mount(root, dispatch, looks) {
+  const panel = new Panel(root, dispatch, looks);
   return { render: panel.render.bind(panel) };
 }
 
@@ -31,9 +33,11 @@ class Panel extends LiveTab {
   /**
    * @param {HTMLElement} root
    * @param {Dispatch} dispatch
+   * @param {Looks} looks
    */
-  constructor(root, dispatch) {
+  constructor(root, dispatch, looks) {
     super(root, "streams", 4);
+    this.before = new Before(recorder, looks.look);
     this.cards = makeCards(() => this.draw());
     this.plots = makePlots(this.cards.places, () => this.loads(), (id) => {
       const mark = recorder.marks.find((one) => one.id === id);
@@ -105,6 +109,7 @@ class Panel extends LiveTab {
     cards.render(ui.lang);
     this.told();
     const scene = this.scene(view);
+    void this.before.follow(view, ui, this.minutes === Infinity ? -Infinity : scene.fromMs);
     tellFacts(cards.facts, scene, view);
     const { heat, fits, ...others } = this.plots;
     const key = `${scene.colours.key} ${scene.lang} ${scene.size} ${recorder.epoch}`;

@@ -1,7 +1,7 @@
 /**
  * What the charts of Streams are drawn from: the queue, waits and nodes as the socket tells of them, a sample at most four
- * times a second, and every decision. It runs from the page's first moment, so that charts have a past when they are
- * opened; its memory is bounded. Pure: no DOM, clock or network.
+ * times a second, and every decision. It runs from the page's first moment, and learns what was before it from the log
+ * (`before.js`); its memory is bounded. Pure: no DOM, clock or network.
  */
 
 /** @import { DecisionLine, NodeSummary, PodSlim, Ui, View } from "../lib/types.d.ts" */
@@ -42,6 +42,15 @@ const COLUMN_MS = 1_000;
 
 /** @typedef {DecisionLine & {label: string, hue: number, said: string}} Mark a decision with its owner's name and hue, and its pod as it is said */
 /** @typedef {{cpuMilli: number, memoryBytes: number, gpu: number}} Shape */
+
+/**
+ * @typedef {object} Told what is learned of a stretch of time afterwards, in order
+ * @property {number} fromMs simulated
+ * @property {number} toMs
+ * @property {Sample[]} samples
+ * @property {Column[]} columns
+ * @property {Mark[]} marks
+ */
 
 export class Recorder {
   constructor() {
@@ -85,7 +94,7 @@ export class Recorder {
     if (this._live && last && t === last.t && view.revision === this._revision) return false;
     if (!this._live && last && t > last.t) {
       this.gaps = [...this.gaps, { fromMs: last.t, toMs: t }].slice(-20);
-      this._push({ t: last.t + 1, revision: last.revision, active: null, backoff: null, unschedulable: null, half: null, twentieth: null });
+      this._push(silence(last));
     }
     this._live = true;
     this._revision = view.revision;
@@ -96,9 +105,40 @@ export class Recorder {
     return true;
   }
 
+  /** Stretches of which nothing is known: before the first sample, and gaps. */
+  holes() {
+    return [{ fromMs: -Infinity, toMs: this.samples[0]?.t ?? Infinity }, ...this.gaps];
+  }
+
+  /**
+   * Take in what the log says of a time of which nothing was heard; what was heard stays as it was.
+   * @param {Told} told
+   */
+  learn(told) {
+    const holes = this.holes();
+    const open = (/** @type {number} */ t) => holes.some(({ fromMs, toMs }) => t > fromMs && t < toMs);
+    const samples = [...this.samples.filter((one) => one.active !== null), ...told.samples.filter((one) => open(one.t))].sort((a, b) => a.t - b.t);
+    // What lies between what was told and what was heard is not known yet.
+    this.gaps = holes.flatMap(({ fromMs, toMs }) => [{ fromMs, toMs: Math.min(toMs, told.fromMs) }, { fromMs: Math.max(fromMs, told.toMs), toMs }])
+      .filter(({ fromMs, toMs }) => fromMs < toMs && fromMs !== -Infinity && toMs !== Infinity);
+    const ends = new Set(this.gaps.map(({ fromMs }) => samples.findLastIndex((one) => one.t <= fromMs)));
+    this.samples = samples.flatMap((one, index) => (ends.has(index) ? [one, silence(one)] : [one]));
+    this._thinSamples();
+    this.columns = [...this.columns, ...told.columns.filter((one) => open(one.t))].sort((a, b) => a.t - b.t);
+    this._thinColumns();
+    const known = new Set(this.marks.map(({ id }) => id));
+    this.marks = [...this.marks, ...told.marks.filter(({ id }) => !known.has(id))].sort((a, b) => a.simTimeMs - b.simTimeMs).slice(-SAMPLES_MAX);
+    this.epoch += 1;
+    for (const heard of this.listeners) heard();
+  }
+
   /** @param {Sample} sample */
   _push(sample) {
     this.samples.push(sample);
+    this._thinSamples();
+  }
+
+  _thinSamples() {
     if (this.samples.length <= SAMPLES_MAX) return;
     const half = SAMPLES_MAX / 2;
     this.samples = this.samples.filter((_, index) => index >= half || index % 2 === 0);
@@ -120,10 +160,15 @@ export class Recorder {
       this._nodes = now;
     }
     this.columns.push(columnOf(now, this._names, t, view.revision));
-    if (this.columns.length <= COLUMNS_MAX) return;
-    this.columns = this.columns.filter((_, index) => index % 2 === 0);
-    this._columnMs *= 2;
-    this.epoch += 1;
+    this._thinColumns();
+  }
+
+  _thinColumns() {
+    while (this.columns.length > COLUMNS_MAX) {
+      this.columns = this.columns.filter((_, index) => index % 2 === 0);
+      this._columnMs *= 2;
+      this.epoch += 1;
+    }
   }
 
   /** @param {View} view */
@@ -149,11 +194,20 @@ export class Recorder {
 export const recorder = new Recorder();
 
 /**
+ * What ends a line until something is heard again.
+ * @param {Sample} last
+ * @returns {Sample}
+ */
+function silence({ t, revision }) {
+  return { t: t + 1, revision, active: null, backoff: null, unschedulable: null, half: null, twentieth: null };
+}
+
+/**
  * @param {View} view
  * @param {number} t
  * @returns {Sample}
  */
-function sampleOf(view, t) {
+export function sampleOf(view, t) {
   const { counts } = queueOfLeader(view);
   const waits = waitsOf(view, t);
   return {
@@ -193,7 +247,7 @@ function rank(sorted, share) {
  * @param {number} revision
  * @returns {Column}
  */
-function columnOf(now, names, t, revision) {
+export function columnOf(now, names, t, revision) {
   const count = now.length;
   const column = {
     t, revision, names, share: new Float32Array(count), cpu: new Float32Array(count), memory: new Float32Array(count),
@@ -243,7 +297,7 @@ export function fits(column, shape) {
  * @param {DecisionLine} line
  * @returns {Mark}
  */
-function markOf(view, line) {
+export function markOf(view, line) {
   const found = /** @type {PodSlim | null} */ (objectAt(view, "pods", line.pod));
   const [namespace = "", name = ""] = line.pod.split("/");
   const pod = found?.metadata.uid === line.uid ? found : null;

@@ -5,6 +5,7 @@ export const EN = {
   "streams.label": "Charts of the session as it goes",
   "streams.live": "live",
   "streams.notLive": "not live since {time}",
+  "streams.then": "as it was at {time}",
   "streams.paused": "paused, {ago} behind",
   "streams.pause": "Pause",
   "streams.resume": "Resume",

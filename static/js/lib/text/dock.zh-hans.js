@@ -5,6 +5,7 @@ export const ZH_HANS = {
   "streams.label": "课堂运行中的图表",
   "streams.live": "实时",
   "streams.notLive": "自 {time} 起不再实时",
+  "streams.then": "{time} 时的情形",
   "streams.paused": "已暂停，落后 {ago}",
   "streams.pause": "暂停",
   "streams.resume": "继续",
