@@ -13,6 +13,8 @@ import { endOf } from "./words.js";
 /** Half the height of a bar, and where things stand in a row: parts of a row, downwards from its middle. */
 const BAR = 0.17;
 const AT = /** @type {const} */ ({ bar: -0.24, marks: 0.1, fault: 0.34 });
+/** Half a mark and some air, pixels. */
+const MARK = 10;
 /** The upper edge, in rows: over the first one stand the words of windows and gaps. */
 const TOP = -0.85;
 /** Rows of writes stand closer. */
@@ -232,12 +234,20 @@ function labels(scene, story) {
     const t = Math.max(span.fromMs, scene.fromMs);
     return (span.toMs - t) * perMs < widthOf(said, bold) * size ? [] : [{ t, y, said, colour, bold }];
   };
+  const ended = (/** @type {Row} */ row, /** @type {Row["beliefs"][number]} */ one) => {
+    const said = text(lang, endOf(row, one));
+    const end = one.toMs + (lettersOf(said) * 0.64 * size + MARK) / perMs;
+    const begins = [...row.reads.map(({ t }) => t), ...row.sights.map(({ seenMs }) => seenMs), ...row.beliefs.map(({ fromMs }) => fromMs)];
+    // Where something else follows at once on the line of the bars, the word stands below it.
+    const taken = begins.some((t) => t >= one.toMs && t <= end);
+    return { t: one.toMs, y: row.index + 1 + (taken ? AT.marks : AT.bar), said, colour: colours.t1, bold: true };
+  };
   const on = (/** @type {string} */ name) => hueOf(colours, story.rows.find((row) => row.identity === name)?.index ?? 0).on;
   return [
     ...story.lease.filter((one) => seen(scene, one)).flatMap((one) => place(one, 0, text(lang, "election.holder", { who: one.holder }), on(one.holder), true)),
     ...story.rows.flatMap((row) => row.beliefs.filter((one) => seen(scene, one)).flatMap((one) => [
       ...place(one, row.index + 1 + AT.bar, text(lang, "election.believes"), on(row.identity), true),
-      ...(one.open ? [] : [{ t: one.toMs, y: row.index + 1 + AT.bar, said: text(lang, endOf(row, one)), colour: colours.t1, bold: true }]),
+      ...(one.open ? [] : [ended(row, one)]),
     ])),
     ...story.rows.flatMap((row) => row.sights.filter((one) => seen(scene, { fromMs: one.seenMs, toMs: one.expiresMs })).flatMap((one) => [
       ...place({ fromMs: one.seenMs, toMs: Math.min(one.expiresMs, scene.toMs) }, row.index + 1 + AT.bar,

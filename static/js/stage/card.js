@@ -31,6 +31,7 @@ const ROWS_MIN = 3;
  * @param {TileBox} box
  * @param {NodeModel} node
  * @param {TileState} state
+ * @returns {number} from where on nothing of its pods is seen
  */
 export function drawCard(pen, box, node, state) {
   const { colours } = pen;
@@ -57,16 +58,18 @@ export function drawCard(pen, box, node, state) {
   pods(pen, node, podsArea(box, node, state), state);
   if (state.trial) {
     trialFoot(pen, box, state.trial, { last: state.trialLast, pad: PAD });
-    return trialFrame(pen, box, state.trial, 8);
+    trialFrame(pen, box, state.trial, 8);
+    return Infinity;
   }
+  let covered = Infinity;
   pen.context.save();
   if (state.cycle?.over && scene && scene.feasible !== null) pen.context.globalAlpha = OVER_ALPHA;
   const { trouble, difference } = node;
   const said = difference ? differenceWords(difference, pen.lang) : "";
-  if (said && !scene) footer(pen, box, footerLines(pen, box, said), 1, "clock");
+  if (said && !scene) covered = footer(pen, box, footerLines(pen, box, said), 1, "clock");
   else if (trouble && !scene) {
-    footer(pen, box, footerLines(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), troubleFate(trouble, pen.nowMs, 0, pen.lang)), 1, "warn");
-  } else if (scene && isOut(scene)) footer(pen, box, footerLines(pen, box, scene.reason, tileSentence(scene.details, pen.lang, pen.say, scene.reason)), scene.dim);
+    covered = footer(pen, box, footerLines(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), troubleFate(trouble, pen.nowMs, 0, pen.lang)), 1, "warn");
+  } else if (scene && isOut(scene)) covered = footer(pen, box, footerLines(pen, box, scene.reason, tileSentence(scene.details, pen.lang, pen.say, scene.reason)), scene.dim);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {
@@ -80,6 +83,7 @@ export function drawCard(pen, box, node, state) {
     });
   }
   pen.context.restore();
+  return covered;
 }
 
 /** @param {NodeModel} node @param {TileBox} box */

@@ -48,6 +48,8 @@ export function makeField(scroller, canvas) {
   let drawn = { layout: /** @type {Layout | null} */ (null), scroll: -1, key: "", width: 0, height: 0 };
   /** @type {Map<string, unknown[]>} */
   let painted = new Map();
+  /** From where on, by tile, words cover its pods. @type {Map<string, number>} */
+  const covered = new Map();
   /** @type {unknown[] | undefined} */
   let lastWhole;
 
@@ -79,10 +81,11 @@ export function makeField(scroller, canvas) {
     context.setTransform(dpr, 0, 0, dpr, MARGIN * dpr, (MARGIN - scroll) * dpr);
     if (all) {
       painted = new Map();
+      covered.clear();
       context.clearRect(-MARGIN, scroll - MARGIN, width, height);
       headings(pen, input, scroll, height);
     }
-    const count = (input.layout.level === 5 ? racks : tiles)(pen, input, painted, { scroll, height });
+    const count = (input.layout.level === 5 ? racks : tiles)(pen, input, painted, { scroll, height }, covered);
     drawn = { layout: input.layout, scroll, key, width, height };
     return count;
   }
@@ -101,7 +104,7 @@ export function makeField(scroller, canvas) {
     const box = tileAt(input.layout, x, y);
     const node = box && input.model.nodes.get(box.name);
     if (!box || !node) return null;
-    return { box, node, glyph: podAt(input, box, node, x, y) };
+    return { box, node, glyph: y < (covered.get(box.name) ?? Infinity) ? podAt(input, box, node, x, y) : null };
   }
 
   return { paint, hit };
@@ -113,9 +116,10 @@ export function makeField(scroller, canvas) {
  * @param {FieldInput} input
  * @param {Map<string, unknown[]>} painted looks by tile; grows
  * @param {{scroll: number, height: number}} seen
+ * @param {Map<string, number>} covered is told of each from where on words cover its pods
  * @returns {number} how many were painted
  */
-function tiles(pen, input, painted, { scroll, height }) {
+function tiles(pen, input, painted, { scroll, height }, covered) {
   const draw = input.layout.wide ? drawVictimTile : { 1: drawCard, 2: drawTile, 3: drawSmallTile, 4: drawCell, 5: drawCell }[input.layout.level];
   let count = 0;
   for (const box of input.layout.tiles) {
@@ -127,7 +131,7 @@ function tiles(pen, input, painted, { scroll, height }) {
     if (same(painted.get(box.name), look)) continue;
     painted.set(box.name, look);
     wipe(pen, input.layout.level, box);
-    draw(pen, box, node, state);
+    covered.set(box.name, draw(pen, box, node, state) ?? Infinity);
     count += 1;
   }
   return count;

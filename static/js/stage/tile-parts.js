@@ -263,6 +263,7 @@ export function footerLines(pen, box, reason, amounts = "") {
  * @param {ReturnType<typeof footerLines>} words
  * @param {number} dim
  * @param {string} [mark] icon
+ * @returns {number} its upper edge
  */
 export function footer(pen, box, { lines, reasons, pitch, height }, dim, mark = "ban") {
   const { context, colours } = pen;
@@ -281,4 +282,5 @@ export function footer(pen, box, { lines, reasons, pitch, height }, dim, mark = 
     write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, index < reasons
       ? { weight: 500, colour: colours.t1 } : { colour: colours.t2 }));
   context.restore();
+  return top;
 }

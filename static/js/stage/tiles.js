@@ -74,6 +74,7 @@ function ghostLine(pen, box, ghost) {
  * @param {TileBox} box
  * @param {NodeModel} node
  * @param {TileState} state
+ * @returns {number} from where on nothing of its pods is seen
  */
 export function drawTile(pen, box, node, state) {
   const { colours } = pen;
@@ -104,7 +105,8 @@ export function drawTile(pen, box, node, state) {
   const ghost = waitingGhost(node);
   if (state.trial) {
     trialFoot(pen, box, state.trial, { last: state.trialLast, pad: PAD });
-    return trialFrame(pen, box, state.trial, 8);
+    trialFrame(pen, box, state.trial, 8);
+    return Infinity;
   }
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
@@ -117,6 +119,7 @@ export function drawTile(pen, box, node, state) {
     weight: 500, colour: colours.grnt,
   });
   pen.context.restore();
+  return covered ? area.y : words ? y + h - words.height : Infinity;
 }
 
 /**

@@ -52,6 +52,25 @@ test("words that would not fit stand elsewhere or not at all: bold ones are wide
   assert.ok(words({ width: 600 }).some(([said]) => said.includes("holderIdentity")));
 });
 
+test("how a lead ended is told beside its bar, or below it where another mark follows at once", () => {
+  const ends = (/** @type {number | null} */ readMs) => {
+    const told = [
+      { identity: S0, component: "kube-scheduler", beliefs: [{ fromMs: 0, toMs: 20_000 }], faults: [], refusals: [],
+        tries: [{ atMs: 20_000, branch: "deadline", leading: false, conflict: false, holder: S0, seenMs: 0, expiresMs: 15_000 },
+          ...(readMs === null ? [] : [{ atMs: readMs, branch: "held", leading: false, conflict: false, holder: S1, seenMs: readMs, expiresMs: readMs + 15_000 }])] },
+      { identity: S1, component: "kube-scheduler", beliefs: [{ fromMs: 18_000, toMs: null }], faults: [], refusals: [], tries: [] },
+    ];
+    const renewals = [{ revision: 3, t: 0, who: S0 }, { revision: 9, t: 18_000, who: S1 }];
+    const story = storyOf({ told, renewals, writes: [] }, 60_000);
+    if (readMs !== null) assert.ok(story.rows[0].reads.length + story.rows[0].sights.length > 0, "there is a mark");
+    const [labels] = electionChart(SCENE, story).data.filter((one) => one.textposition);
+    return labels.y[labels.text.findIndex((said) => said.includes("gives up"))];
+  };
+  const beside = ends(null);
+  assert.equal(ends(59_000), beside);
+  assert.ok(ends(21_500) > beside, "lower");
+});
+
 test("what people wrote is no tag, and what lies before the stretch is not drawn", () => {
   const { data } = electionChart({ ...SCENE, fromMs: 34_000 }, STORY);
   const hovers = data.flatMap((one) => one.hovertext ?? []);
