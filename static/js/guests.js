@@ -70,10 +70,10 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     },
     decision: {
       element: decision.element,
-      show({ theme, lang, decisions }) {
+      show({ theme, lang, decisions, lit }) {
         const { traces, selectedTraceId, loading } = decisions;
         decision.get()?.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view()), epochMs: view().epochMs,
-          say: (key) => fullKey(view(), key), people: view().people });
+          say: (key) => fullKey(view(), key), people: view().people, lit });
       },
     },
   };

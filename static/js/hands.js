@@ -48,7 +48,7 @@ export function listenToHands(page) {
 }
 
 /**
- * One step back: from who presents, out of the past, back beside the stage, out of a what-if, out of an attempt that was chosen, out of the selection, and
+ * One step back: from who presents, out of the past, back beside the stage, out of a what-if, from nodes that are lit, out of an attempt that was chosen, out of the selection, and
  * from charts that have the page.
  * @param {Hands} page
  */
@@ -57,6 +57,7 @@ function escape({ ui, held, dispatch, leave, fold }) {
   if (held()) dispatch({ type: "release" });
   else if (ui().enlarged) dispatch({ type: "enlarge", on: false });
   else if (ui().trial) dispatch({ type: "showTrial", trial: null });
+  else if (ui().lit) dispatch({ type: "light", lit: null });
   else if (ui().decisions.pinned) dispatch({ type: "selectTrace", id: "" });
   else if (ui().selected || !fold()) dispatch({ type: "deselect" });
 }

@@ -51,7 +51,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "", gone: false },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", command: null, trial: null, last: null,
+  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", command: null, trial: null, lit: null, last: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };

@@ -213,3 +213,27 @@ def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], C
     assert state(teacher)["selected"]["key"] == "default/web-1", "and the pod is still selected"
     teacher.keyboard.press("Escape")
     wait_state(teacher, lambda _: whole(teacher)["inspector"] < 60, "the inspector folds again")
+
+
+def test_a_reason_lights_the_nodes_that_it_refused(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    picky = {"kubernetes.io/hostname": "n2"}
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("picky", "100m", nodeSelector=picky))
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("large", "64"))
+    wait_state(
+        teacher, lambda now: any(one["name"] == "picky" and one["nodeName"] for one in now["pods"]), "picky is bound"
+    )
+    stage = teacher.get_by_test_id("stage")
+    teacher.goto(f"{teacher.url.partition('?')[0]}?pod=default/picky&tab=decision")
+    reason = teacher.get_by_test_id("decision-reasons").get_by_role("button")
+    expect(reason).to_have_text("node(s) didn't match Pod's node affinity/selector")
+    reason.click()
+    expect(reason).to_have_attribute("aria-pressed", "true")
+    expect(stage).to_have_attribute("data-lit", "2")
+    teacher.keyboard.press("Escape")
+    expect(stage).to_have_attribute("data-lit", "0")
+    # Of an attempt that found no node the sentence taken apart does the same.
+    teacher.goto(f"{teacher.url.partition('?')[0]}?pod=default/large&tab=decision")
+    teacher.locator(".dc-sentence").get_by_role("button", name="Insufficient cpu").click()
+    expect(stage).to_have_attribute("data-lit", "3")

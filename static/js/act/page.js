@@ -10,7 +10,7 @@ import { speak } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "showTrial" | "colourBy" | "tab" | "enlarge" | "lang" | "theme" | "dockHeight"
+ * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "showTrial" | "light" | "colourBy" | "tab" | "enlarge" | "lang" | "theme" | "dockHeight"
  *   | "shareLooks" | "switchLooks" | "pointAt">}
  */
 export function pageIntents(world) {
@@ -19,13 +19,18 @@ export function pageIntents(world) {
   const learn = fetched(loadTexts);
   return {
     select({ resource, key, tab, focus }) {
-      setUi({ selected: { resource, key } });
+      const { lit } = world.ui();
+      setUi({ selected: { resource, key }, lit: lit?.pod === key ? lit : null });
       if (tab) inspector.openTab(tab);
       if (focus) inspector.focus();
     },
-    deselect: () => setUi({ selected: null, enlarged: false }),
-    selectTrace: ({ id }) => decisions.select(id),
+    deselect: () => setUi({ selected: null, enlarged: false, lit: null }),
+    selectTrace: ({ id }) => {
+      setUi({ lit: null });
+      decisions.select(id);
+    },
     showTrial: ({ trial }) => setUi({ trial }),
+    light: ({ lit }) => setUi({ lit }),
     colourBy: ({ by }) => setUi({ colourBy: by }),
     // The panel has turned its own page; the next frame draws it.
     tab: () => setUi({}),

@@ -6,7 +6,7 @@ import { speak } from "./world.js";
 
 /** What may be done while the page shows the past: it looks, and changes nothing there. */
 const HARMLESS = new Set([
-  "select", "deselect", "selectTrace", "showTrial", "colourBy", "tab", "enlarge", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
+  "select", "deselect", "selectTrace", "showTrial", "light", "colourBy", "tab", "enlarge", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
   "hold", "release", "showPast", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
   "compare", "eras", "openRules", "showWorld", "present", "freeze", "wallNames", "renamePerson",
   "mutePerson", "copyHanded", "goToWall", "myCopy",

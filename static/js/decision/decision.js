@@ -3,7 +3,7 @@
  * lot, the FitError taken apart, the preemption, and in plain words why the runner-up lost.
  */
 
-/** @import { Dispatch, Lang, Theme, Trace } from "../lib/types.d.ts" */
+/** @import { Dispatch, Lang, Lit, Theme, Trace } from "../lib/types.d.ts" */
 /** @import { Decision } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 /** @import { Ask } from "./refusals.js" */
@@ -12,6 +12,7 @@ import { text } from "../lib/text.js";
 import { makeCharts } from "./charts.js";
 import { decisionOf, ranking, traceOf, versionOf } from "./model.js";
 import { pipeline, plainWords, pointList, sentence, tieCard } from "./parts.js";
+import { lightButton, reasonsSection } from "./reasons.js";
 import { preemptionSections } from "./preemption.js";
 import { makeRefusals } from "./refusals.js";
 import { makeKept } from "./kept.js";
@@ -27,6 +28,7 @@ import { attempts, chartSection, pageOf, rowsOf, scoresSection } from "./section
  * @property {Lang} lang
  * @property {number} epochMs Unix milliseconds of simulated time zero
  * @property {(key: string) => string} say a pod's name as it is said
+ * @property {Lit | null} [lit] nodes that are seen among the others
  * @property {unknown} [people] another one where it may be said otherwise
  */
 
@@ -56,7 +58,7 @@ export function mountDecision(element, dispatch, ask) {
   function render(next) {
     input = next;
     const trace = traceOf(next.traces, next.selectedTraceId);
-    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang, next.hues]);
+    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang, next.hues, next.lit?.attempt, next.lit?.reason]);
     if (key === look && next.people === people) return;
     look = key;
     people = next.people;
@@ -67,7 +69,7 @@ export function mountDecision(element, dispatch, ask) {
 
   function rebuild() {
     if (!input) return;
-    const { lang, traces, loading, epochMs, say } = input;
+    const { lang, traces, loading, epochMs, say, lit = null } = input;
     if (!shown) {
       body.replaceChildren(h("p", { class: "dc-empty", text: text(lang, loading ? "decision.loading" : "decision.none") }));
       return;
@@ -76,9 +78,10 @@ export function mountDecision(element, dispatch, ask) {
     const focused = focusPath(body);
     body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
+      reasonsSection(trace, lit, lang, dispatch),
       chartSection(decision, trace, { lang, mode, page, onMode, onPage }), plainWords(decision, trace, lang),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang),
-      sentence(trace.result, lang), refusals.section(trace, lang, say), ...preemptionSections(trace, lang, say),
+      sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say), ...preemptionSections(trace, lang, say),
       kept.section(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
@@ -128,7 +131,7 @@ export function mountDecision(element, dispatch, ask) {
 function focusPath(body) {
   const active = document.activeElement;
   if (!(active instanceof HTMLElement) || !body.contains(active)) return "";
-  for (const name of ["mode", "page", "trace", "others"]) {
+  for (const name of ["mode", "page", "trace", "others", "light"]) {
     const value = active.dataset[name];
     if (value) return `[data-${name}="${CSS.escape(value)}"]`;
   }

@@ -1,6 +1,6 @@
 /** The parts of the Decision panel that are words and tables; charts are in heatmap.js and scores.js. */
 
-/** @import { Lang, Point, Trace, TraceResult } from "../lib/types.d.ts" */
+/** @import { Lang, Point, Trace } from "../lib/types.d.ts" */
 /** @import { Decision, NodeRow, SentencePart } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { number, text } from "../lib/text.js";
@@ -129,10 +129,11 @@ export function tieCard(decision, trace, lang) {
 
 /**
  * The FitError: quoted exactly, its counted pieces underlined, and a row for each with plugin and nodes.
- * @param {TraceResult} result
+ * @param {Trace} trace
  * @param {Lang} lang
+ * @param {(part: SentencePart) => HTMLElement} light a reason that shows its nodes
  */
-export function sentence(result, lang) {
+export function sentence({ result }, lang, light) {
   if (!result.fitError) return null;
   const parts = sentenceParts(result);
   return h("section", { class: "dc-section dc-sentence" },
@@ -141,10 +142,9 @@ export function sentence(result, lang) {
         ? "SchedulerError" : "Unschedulable" }))),
     h("blockquote", {}, ...quoted(result.fitError, parts)),
     parts.some((part) => part.nodes.length > 0) ? h("table", { class: "dc-table" },
-      row("th", [text(lang, "sentence.count"), text(lang, "sentence.reason"), text(lang, "sentence.plugin"), text(lang,
-        "sentence.nodes")]),
+      row("th", [text(lang, "sentence.count"), text(lang, "sentence.reason"), text(lang, "sentence.nodes")]),
       ...parts.map((part) => h("tr", {}, h("td", { class: "dc-count", text: number(lang, part.count) }),
-        h("td", { text: part.reason }), h("td", { class: "dc-mono", text: part.plugin }),
+        h("td", {}, part.nodes.length ? light(part) : part.reason, h("div", { class: "dc-mono", text: part.plugin })),
         h("td", {}, ...nodeChips(part.nodes))))) : null);
 }
 

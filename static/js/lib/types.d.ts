@@ -751,8 +751,20 @@ export interface Ui {
   command: Commanded | null;
   /** What a what-if of the selected pod changes on the nodes; null: none is looked at. */
   trial: Trial | null;
+  /** Nodes that are to be seen among the others; null: none. */
+  lit: Lit | null;
   /** The newest decision, where it was made before this page was there to see it. */
   last: Trace | null;
+}
+
+/** Nodes that one reason of an attempt refused. */
+export interface Lit {
+  /** The pod whose attempt it was, `namespace/name`. */
+  pod: string;
+  /** Id of the attempt. */
+  attempt: string;
+  reason: string;
+  nodes: ReadonlySet<string>;
 }
 
 /** A what-if as the stage shows it: one attempt taken again, or the newest `last` decisions together. */
@@ -951,6 +963,7 @@ export type Intent =
   | { type: "clock"; rate?: number; pace?: number }
   | { type: "selectTrace"; id: string }
   | { type: "showTrial"; trial: Trial | null }
+  | { type: "light"; lit: Lit | null }
   | { type: "colourBy"; by: Ui["colourBy"] }
   | { type: "tab"; tab: string }
   /** What is selected takes the page, or stands beside the stage again. */
@@ -1088,6 +1101,7 @@ export interface DecisionPanel {
     /** A pod's name as it is said; `people`: another one where it may be said otherwise. */
     say: (key: string) => string;
     people?: unknown;
+    lit?: Lit | null;
   }): void;
   destroy(): void;
 }

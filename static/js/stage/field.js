@@ -15,6 +15,7 @@ import { number, text } from "../lib/text.js";
 import { drawCard, podRowAt, podsArea } from "./card.js";
 import { drawCell, drawRack } from "./cells.js";
 import { RACK_NODES, tileAt } from "./levels.js";
+import { light } from "./lit.js";
 import { drawVictimTile } from "./victims.js";
 import { glyphAt } from "./tile-parts.js";
 import { trialAt } from "./trial.js";
@@ -34,6 +35,7 @@ import { drawSmallTile, drawTile, drawZone, glyphArea, smallArea } from "./tiles
  * @property {string} focused
  * @property {string} hovered
  * @property {Trial | null} trial
+ * @property {ReadonlySet<string> | null} lit nodes to be seen among the others
  */
 
 /** Room left of and above the tiles for their glow. */
@@ -65,7 +67,7 @@ export function makeField(scroller, canvas) {
     const scroll = scroller.scrollTop;
     // Most frames change nothing: they must not even look at the nodes.
     const whole = [input.model, input.layout, input.scene, input.colours.key, input.lang, input.selectedNode,
-      input.selectedPod, input.focused, input.hovered, input.trial, Math.ceil(input.nowMs / 1000), dpr, width, height, scroll];
+      input.selectedPod, input.focused, input.hovered, input.trial, input.lit, Math.ceil(input.nowMs / 1000), dpr, width, height, scroll];
     if (same(lastWhole, whole)) return 0;
     lastWhole = whole;
     const key = `${input.colours.key}|${input.lang}|${dpr}|${zoneDetails(input).flat().join("|")}`;
@@ -127,11 +129,12 @@ function tiles(pen, input, painted, { scroll, height }, covered) {
     const node = input.model.nodes.get(box.name);
     if (!node) continue;
     const state = stateOf(input, node);
-    const look = lookOf(input, node, state);
+    const look = [...lookOf(input, node, state), input.lit && input.lit.has(node.name)];
     if (same(painted.get(box.name), look)) continue;
     painted.set(box.name, look);
     wipe(pen, input.layout.level, box);
     covered.set(box.name, draw(pen, box, node, state) ?? Infinity);
+    if (input.lit) light(pen, box, input.lit.has(box.name), input.layout.level >= 4 ? 3 : 8);
     count += 1;
   }
   return count;
@@ -156,11 +159,12 @@ function racks(pen, input, painted, { scroll, height }) {
         const node = input.model.nodes.get(member);
         return node ? [{ node, state: stateOf(input, node) }] : [];
       });
-      const look = members.flatMap(({ node, state }) => lookOf(input, node, state));
+      const look = members.flatMap(({ node, state }) => [...lookOf(input, node, state), input.lit && input.lit.has(node.name)]);
       if (same(painted.get(name), look)) continue;
       painted.set(name, look);
       wipe(pen, 5, box);
       drawRack(pen, box, members);
+      if (input.lit) light(pen, box, members.some(({ node }) => input.lit?.has(node.name)), 4);
       count += 1;
     }
   }

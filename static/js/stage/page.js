@@ -20,6 +20,7 @@ import { mountLanes } from "./lanes.js";
 import { mountEvictBar } from "./evict-bar.js";
 import { mountLegend } from "./legend.js";
 import { makeListener } from "./listen.js";
+import { litOf } from "./lit.js";
 import { mountLooks } from "./looks.js";
 import { mountOutline } from "./outline.js";
 import { mountRail } from "./rail.js";
@@ -102,6 +103,7 @@ export function mountPage(element, dispatch, on) {
     parts.empty.hidden = model.nodes.size > 0 || !view.ready;
     setText(parts.empty, text(lang, "stage.empty"));
     element.dataset["level"] = String(layout.level);
+    element.dataset["lit"] = String(litOf(ui)?.nodes.size ?? 0);
     element.dataset["recalled"] = String(Boolean(told?.recalled));
     parts.scroller.setAttribute("aria-label", text(lang, "stage.label"));
   }

@@ -12,6 +12,7 @@ import { atMostEvery, TICK_MS } from "../lib/paced.js";
 import { makeField } from "./field.js";
 import { makeFlights } from "./flights.js";
 import { mountLens } from "./lens.js";
+import { litOf } from "./lit.js";
 import { motionOn } from "./motion.js";
 import { makeOverlay } from "./overlay.js";
 import { mountPage } from "./page.js";
@@ -77,7 +78,7 @@ export function mountStage(element, dispatch) {
     const now = story.now();
     return now && layout && {
       ...selectionOf(now), model: now.model, layout, scene: story.scene(), colours: palette.colours(), lang: now.ui.lang,
-      nowMs: story.simNow(), focused, hovered: pointer.hovered(), trial: trialOf(now.ui),
+      nowMs: story.simNow(), focused, hovered: pointer.hovered(), trial: trialOf(now.ui), lit: litOf(now.ui)?.nodes ?? null,
     };
   }
 
@@ -188,17 +189,18 @@ function selectionOf({ ui: { selected }, model }) {
 
 /**
  * Nodes to bring into the part that is seen: where cycles have just ended, while one can follow that, the one that has
- * just been selected, and where an attempt went that has just been recalled.
+ * just been selected, the first of those that are lit, and where an attempt went that has just been recalled.
  * @param {Now | null} before
  * @param {Now} now
  * @param {readonly Turn[]} turns
  * @param {Told | null} live
  * @param {Told | null} begun what is told since now
  */
-function nodesToReveal(before, { view, ui: { selected } }, turns, live, begun) {
+function nodesToReveal(before, { view, ui: { selected, lit } }, turns, live, begun) {
   const ended = begun?.recalled ? [endOf(begun)] : motionOn(false, view.clock?.rate ?? 1) ? ends(turns, live) : [];
   const chosen = selected && selected !== before?.ui.selected && selected.resource === "nodes" ? [selected.key] : [];
-  return [...ended, ...chosen];
+  const found = lit && lit !== before?.ui.lit ? [...lit.nodes].slice(0, 1) : [];
+  return [...ended, ...chosen, ...found];
 }
 
 /**

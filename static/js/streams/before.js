@@ -13,7 +13,7 @@ const SECONDS_MAX = 1_000_000;
 /** A stretch that is shorter is not asked for, simulated milliseconds. */
 const SHORT_MS = 1_500;
 /** Moments after which the page draws in between. */
-const AT_ONCE = 8;
+const AT_ONCE = 4;
 /** Milliseconds until what failed is tried again. */
 const AGAIN_MS = 5_000;
 

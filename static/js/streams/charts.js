@@ -18,6 +18,7 @@ import { SAMPLES_MAX, fits } from "./recorder.js";
  * @property {number} fromMs the stretch shown, simulated milliseconds
  * @property {number} toMs
  * @property {number} size of the letters, pixels
+ * @property {number} [height] of the chart, pixels
  * @property {Shape} shape asked about: how many more fit
  * @property {Recorder["gaps"]} gaps
  */
@@ -307,6 +308,8 @@ export function heatChart(scene, columns, labels) {
   const steps = colours.heat.flatMap((colour, index) => [[index / HEAT_STEPS, colour], [(index + 1) / HEAT_STEPS, colour]]);
   const layout = layoutOf(scene, { l: 5.2 * size, r: 6.4 * size });
   const rows = bands.map((_, index) => index);
+  // As many names as stand under each other with room to be read.
+  const named = thin(rows, Math.max(1, Math.floor(((scene.height ?? Infinity) - 2.2 * size) / (1.25 * size))));
   return {
     data: [{
       type: "heatmap", z, x: shown.map((one) => scene.epochMs + one.t), y: rows, zmin: 0, zmax: 100, colorscale: steps,
@@ -318,10 +321,10 @@ export function heatChart(scene, columns, labels) {
     }],
     layout: {
       ...layout,
-      yaxis: { fixedrange: true, range: [rows.length - 0.5, -0.5], tickvals: rows, ticktext: bands.map((band) => band.label), showgrid: false, zeroline: false, ticks: "" },
+      yaxis: { fixedrange: true, range: [rows.length - 0.5, -0.5], tickvals: named, ticktext: named.map((row) => bands[row]?.label), showgrid: false, zeroline: false, ticks: "" },
       yaxis2: {
         fixedrange: true, range: [rows.length - 0.5, -0.5], overlaying: "y", side: "right", showgrid: false, zeroline: false, ticks: "",
-        tickvals: bands.length === names.length ? rows : [], ticktext: labels,
+        tickvals: bands.length === names.length ? named : [], ticktext: named.map((row) => labels[row]),
       },
     },
   };

@@ -44,12 +44,13 @@ export function plot(place, source, choose) {
   }
 
   /**
-   * @param {Scene} scene
+   * @param {Scene} given
    * @param {string} wanted
    */
-  async function step(scene, wanted) {
+  async function step(given, wanted) {
     const plotly = await loadPlotly();
     if (place.clientWidth === 0 || place.clientHeight === 0) return;
+    const scene = { ...given, height: place.clientHeight };
     const items = source.items(scene).filter((item) => source.time(item) <= scene.toMs);
     const fresh = items.slice(drawn);
     if (key !== wanted || items.length < drawn || (!source.grow && fresh.length > 0)) {

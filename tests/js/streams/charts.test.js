@@ -1,0 +1,19 @@
+// What the charts of Streams are told to draw.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { heatChart } from "../../../static/js/streams/charts.js";
+
+const COLOURS = new Proxy({ heat: ["#1", "#2", "#3", "#4", "#5", "#6"], font: "sans" }, { get: (target, name) => target[name] ?? "#000" });
+const names = Array.from({ length: 30 }, (_, index) => `n${index + 1}`);
+const column = { t: 1_000, revision: 1, names, share: new Float32Array(30), cpu: [], memory: [], pods: [], gpu: [] };
+const scene = { colours: COLOURS, lang: "en", epochMs: 0, fromMs: 0, toMs: 2_000, gaps: [], size: 12, shape: {} };
+
+test("names of nodes stand under each other with room to be read: in a low chart not each has one", () => {
+  const shown = (height) => heatChart({ ...scene, height }, [column], names.map((name) => `${name}!`)).layout;
+  assert.equal(shown(900).yaxis.tickvals.length, 30);
+  const low = shown(180);
+  assert.ok(low.yaxis.tickvals.length <= 10, `${low.yaxis.tickvals.length}`);
+  assert.deepEqual(low.yaxis.ticktext, low.yaxis.tickvals.map((row) => names[row]));
+  assert.deepEqual(low.yaxis2.ticktext, low.yaxis2.tickvals.map((row) => `${names[row]}!`));
+});
