@@ -3,6 +3,7 @@
 /** @import { Lang, Point, Trace } from "../lib/types.d.ts" */
 /** @import { Decision, NodeRow, SentencePart } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
+import { breakable } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { POINTS, TODAY, eraOf, pointName } from "../lib/trace.js";
 import { fateOf, runnerUp, sentenceParts } from "./model.js";
@@ -144,7 +145,7 @@ export function sentence({ result }, lang, light) {
     parts.some((part) => part.nodes.length > 0) ? h("table", { class: "dc-table" },
       row("th", [text(lang, "sentence.count"), text(lang, "sentence.reason"), text(lang, "sentence.nodes")]),
       ...parts.map((part) => h("tr", {}, h("td", { class: "dc-count", text: number(lang, part.count) }),
-        h("td", {}, part.nodes.length ? light(part) : part.reason, h("div", { class: "dc-mono", text: part.plugin })),
+        h("td", {}, part.nodes.length ? light(part) : part.reason, h("div", { class: "dc-mono" }, ...breakable(part.plugin))),
         h("td", {}, ...nodeChips(part.nodes))))) : null);
 }
 

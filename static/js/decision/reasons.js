@@ -45,6 +45,13 @@ export function lightButton({ reason, nodes }, trace, lit, lang, dispatch) {
   });
 }
 
+/** @param {number} share of the most frequent reason's nodes */
+function bar(share) {
+  const made = h("i", { "aria-hidden": "true" });
+  made.style.setProperty("--share", String(share));
+  return made;
+}
+
 /**
  * Of an attempt that found a node; where none was found, the sentence taken apart says it.
  * @param {Trace} trace
@@ -64,6 +71,6 @@ export function reasonsSection(trace, lit, lang, dispatch) {
       h("span", { class: "dc-hint dc-push", text: text(lang, "reasons.unit") })),
     h("ul", {}, ...parts.slice(0, REASONS_MAX).map((part) => h("li", {},
       lightButton(part, trace, lit, lang, dispatch), h("b", { text: number(lang, part.count) }),
-      h("i", { "aria-hidden": "true", style: `--share: ${part.count / most}` }), h("span", { class: "dc-hint", text: part.plugin })))),
+      bar(part.count / most), h("span", { class: "dc-hint", text: part.plugin })))),
     more > 0 ? h("p", { class: "dc-hint", text: counted(lang, "reasons.more", { n: more }) }) : null);
 }

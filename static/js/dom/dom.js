@@ -29,6 +29,15 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A plugin's or a kind's name, which may be broken between its words where there is no room for all of it.
+ * @param {string} name
+ * @returns {(string | HTMLElement)[]}
+ */
+export function breakable(name) {
+  return name.split(/(?<=[a-z])(?=[A-Z])/).flatMap((word, index) => (index ? [element("wbr"), word] : [word]));
+}
+
+/**
  * @param {Element} parent
  * @param {Child | readonly Child[]} children
  */

@@ -63,8 +63,8 @@ export class ElectionRecorder {
     const all = /** @type {ReplicaSlim[]} */ ([...replicas(view)]);
     if (all.length !== this._known.length || all.some((one, index) => one !== this._known[index])) {
       this._known = all;
-      // Of a moment of the past it is not known how long it had lasted.
-      for (const one of all) this._learn(one, live ? ui.nowMs : null);
+      // Of what a page finds when it is opened, and of a moment of the past, it is not known how long it had lasted.
+      for (const one of all) this._learn(one, live && this.told.has(one.metadata.name) ? ui.nowMs : null);
     }
     for (const row of rows) this._row(row);
   }
@@ -123,7 +123,7 @@ export class ElectionRecorder {
       beliefs: merged(known.beliefs, (status?.beliefs ?? []).map(({ fromMs, toMs = null }) => ({ fromMs, toMs })), (one) => one.fromMs, (old, now) => (old.toMs === null ? now : old)),
       tries: merged(known.tries, status?.tries ?? [], (one) => `${one.atMs} ${one.branch}`),
       refusals: merged(known.refusals, status?.refusals ?? [], (one) => `${one.atMs} ${one.message}`),
-      faults: faultsWith(known.faults, status?.faults ?? [], t),
+      faults: faultsWith(known.faults, status?.faults ?? [], t, status?.beliefs?.at(-1)?.toMs ?? null),
     });
     this.version += 1;
   }
@@ -154,14 +154,15 @@ function merged(known, told, keyOf, choose = (old) => old) {
  * @param {readonly Fault[]} known
  * @param {NonNullable<ReplicaSlim["status"]["faults"]>} has
  * @param {number | null} t
+ * @param {number | null} ledUntilMs until when it believed that it led: a leader that crashes believes nothing any more
  * @returns {Fault[]}
  */
-function faultsWith(known, has, t) {
+function faultsWith(known, has, t, ledUntilMs) {
   const lasts = new Set(has.map((one) => one.id));
   const kept = known.map((one) => (t !== null && !lasts.has(one.id) && (one.toMs === null || one.toMs > t) ? { ...one, toMs: t } : one));
   const came = has.filter((fault) => !kept.some((one) => one.id === fault.id)).map((fault) => {
     const untilMs = fault.untilMs ?? null;
-    const began = untilMs !== null && fault.seconds ? untilMs - fault.seconds * 1000 : t;
+    const began = untilMs !== null && fault.seconds ? untilMs - fault.seconds * 1000 : t ?? (fault.kind === "crash" ? ledUntilMs : null);
     return { id: fault.id ?? 0, kind: fault.kind, rate: fault.rate ?? null, fromMs: began, toMs: untilMs };
   });
   return [...kept, ...came].slice(-TOLD_MAX);

@@ -24,8 +24,7 @@ export function drawCell(pen, box, node, state) {
   const { x, y, w, h } = box;
   const refused = scene?.feasible === false;
   const load = node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0;
-  const scored = cycle && scene && scene.segments.length > 0;
-  const step = heatStep(scored ? (100 * scene.total) / Math.max(1, cycle.pointsMax) : load * 100);
+  const step = heatStep(100 * (placed(state) ?? load));
   context.fillStyle = refused || !node.ready ? colours.stage : colours.heat[step] ?? colours.line;
   roundRect(context, x, y, w, h, 3);
   context.fill();
@@ -85,6 +84,17 @@ export function drawRack(pen, box, members) {
 }
 
 /**
+ * Where a node's total lies between the lowest and the highest: a thousand totals that differ by a few points are told apart.
+ * @param {TileState} state
+ * @returns {number | null} 0 to 1; null where nothing is scored
+ */
+export function placed({ scene, cycle }) {
+  if (!scene?.segments.length || !cycle?.range) return null;
+  const { from, to } = cycle.range;
+  return to > from ? (scene.total - from) / (to - from) : 1;
+}
+
+/**
  * How many feasible members fall into each step of the heat scale.
  * @param {readonly {node: NodeModel, state: TileState}[]} members
  */
@@ -92,10 +102,7 @@ function histogram(members) {
   const bins = [0, 0, 0, 0, 0, 0];
   for (const { node, state } of members) {
     if (state.scene?.feasible === false) continue;
-    const scored = state.cycle && state.scene && state.scene.segments.length > 0;
-    const value = scored ? (100 * (state.scene?.total ?? 0)) / Math.max(1, state.cycle?.pointsMax ?? 1)
-      : node.cpuMilli ? (100 * node.cpuUsed) / node.cpuMilli : 0;
-    const step = heatStep(value);
+    const step = heatStep(100 * (placed(state) ?? (node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0)));
     bins[step] = (bins[step] ?? 0) + 1;
   }
   return bins;

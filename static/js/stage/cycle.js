@@ -48,6 +48,7 @@ export const OVER_DIM = 0.6;
  * @property {Point} point
  * @property {ReadonlyMap<string, NodeScene>} nodes
  * @property {number} pointsMax highest possible total, the width of a score bar
+ * @property {{from: number, to: number} | null} range the lowest and the highest total; null while nothing is scored
  * @property {readonly string[]} plugins that score, in order: their hues
  * @property {{nodes: readonly string[], total: number, drawn: boolean} | null} tie
  * @property {string} chosen "" until the lot is drawn
@@ -119,6 +120,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     point: place,
     nodes,
     pointsMax: scores?.pointsMax ?? 0,
+    range: scores ? rangeOf(trace.scores?.total ?? [0]) : null,
     plugins: scores?.plugins ?? [],
     tie: tied.size > 1 ? { nodes: order.filter((name) => tied.has(name)), total, drawn: chosen !== "" } : null,
     chosen,
@@ -128,6 +130,16 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     over,
     recalled,
   };
+}
+
+/** @type {WeakMap<readonly number[], {from: number, to: number}>} */
+const ranges = new WeakMap();
+
+/** @param {readonly number[]} totals the same list while a cycle is shown */
+function rangeOf(totals) {
+  const range = ranges.get(totals) ?? { from: Math.min(...totals), to: Math.max(...totals) };
+  ranges.set(totals, range);
+  return range;
 }
 
 /** @type {readonly RefusalDetail[]} */

@@ -6,6 +6,7 @@
 /** @import { Layout } from "./levels.js" */
 /** @import { Group } from "../state/groups.js" */
 /** @import { Glyph } from "./model.js" */
+import { HEAT_STEPS } from "../dom/colours.js";
 import { setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";
@@ -47,8 +48,9 @@ export function mountLegend(element, dispatch) {
     const { lang } = ui;
     const present = statesOf(pods);
     const plugins = scoring(scene);
+    const range = plugins.length && layout.level >= 4 ? scene?.range ?? null : null;
     const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
-      + `${plugins.map(({ plugin }) => plugin).join()} ${aged} ${trial?.last} ${compares} `
+      + `${plugins.map(({ plugin }) => plugin).join()} ${range?.from} ${range?.to} ${aged} ${trial?.last} ${compares} `
       + used.map((group) => `${group.key}:${group.label}:${group.number}`).join(" ");
     if (next === look) return;
     look = next;
@@ -57,7 +59,7 @@ export function mountLegend(element, dispatch) {
     const sign = (/** @type {string} */ state, /** @type {string} */ said, /** @type {boolean} */ there, old = false) =>
       h("li", { "data-present": String(there) }, glyphElement({ state, hue: 0, ring: false, old }, 13, colours), h("span", { text: said }));
     const usage = h("li", { class: "st-legend-usage" }, h("i", { class: "st-usage-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "legend.usage") }));
-    states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(plugins.length ? plugins.map(pluginItem) : [
+    states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(range ? rangeItems(range, lang) : plugins.length ? plugins.map(pluginItem) : [
       ...(aged ? [sign("running", text(lang, "pod.old"), true, true)] : []),
       ...(compares ? differenceItems(colours, lang) : used.length && layout.level < 4 ? [usage] : []),
       ...STATES.map((state) => sign(state, text(lang, `state.${state}`), present.has(state))),
@@ -123,6 +125,21 @@ function trialItems({ last }, lang) {
     h("li", {}, h("i", { class: "st-trial-sign", "aria-hidden": "true", text: "+2" }), h("span", { text: last
       ? text(lang, "trial.legendLast", { n: number(lang, last) }) : text(lang, "trial.legend") })),
     h("li", {}, h("i", { class: "st-trial-frame", "aria-hidden": "true" }), h("span", { text: text(lang, last ? "trial.gains" : "trial.would") })),
+  ];
+}
+
+/**
+ * What a cell's colour says of its total, and the others' signs.
+ * @param {{from: number, to: number}} range
+ * @param {Lang} lang
+ */
+function rangeItems({ from, to }, lang) {
+  return [
+    h("li", { "data-testid": "legend-range" }, h("span", { text: number(lang, from) }),
+      h("i", { class: "st-heat-sign", "aria-hidden": "true" }, ...Array.from({ length: HEAT_STEPS }, () => h("b"))),
+      h("span", { text: number(lang, to) })),
+    h("li", {}, h("i", { class: "st-refused-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "trial.refused") })),
+    h("li", {}, h("i", { class: "st-tie-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "stage.tie") })),
   ];
 }
 

@@ -309,7 +309,8 @@ export function heatChart(scene, columns, labels) {
   const layout = layoutOf(scene, { l: 5.2 * size, r: 6.4 * size });
   const rows = bands.map((_, index) => index);
   // As many names as stand under each other with room to be read.
-  const named = thin(rows, Math.max(1, Math.floor(((scene.height ?? Infinity) - 2.2 * size) / (1.25 * size))));
+  const each = Math.ceil(rows.length / Math.max(1, Math.floor(((scene.height ?? Infinity) - 2.2 * size) / size)));
+  const named = rows.filter((row) => row % each === 0);
   return {
     data: [{
       type: "heatmap", z, x: shown.map((one) => scene.epochMs + one.t), y: rows, zmin: 0, zmax: 100, colorscale: steps,

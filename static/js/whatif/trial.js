@@ -2,7 +2,7 @@
 
 /** @import { Change, PodSlim, Trace, Trial, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 /** @import { Asks, WhatIfInput } from "./panel.js" */
-import { element } from "../dom/dom.js";
+import { breakable, element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { saidKey } from "../state/people.js";
 import { difference } from "./difference.js";
@@ -191,7 +191,7 @@ function slider({ name, weight }, now, t, moved) {
     moved(Number(track.value));
   });
   tell();
-  return element("label", {}, [element("span", {}, name), track, value]);
+  return element("label", {}, [element("span", {}, breakable(name)), track, value]);
 }
 
 /**

@@ -139,6 +139,17 @@ test("rows of the socket become renewals, writes and what replicas told; a histo
   assert.equal(recorder.told.get(S0).faults[0].toMs, null, "that moment ends no fault");
 });
 
+test("a page that is opened late does not take its opening for the fault's beginning", () => {
+  const recorder = new ElectionRecorder();
+  const slow = { faults: [{ id: 1, kind: "rate", rate: 0.5 }] };
+  const dead = { beliefs: [{ fromMs: 0, toMs: 4_900 }], faults: [{ id: 2, kind: "crash" }] };
+  recorder.take(viewOf([replica(S0, dead), replica(S1, slow)]), { nowMs: 60_000, past: { revision: 0 } });
+  assert.equal(recorder.told.get(S0).faults[0].fromMs, 4_900, "a leader that crashed led until then");
+  assert.equal(recorder.told.get(S1).faults[0].fromMs, null);
+  recorder.take(viewOf([replica(S0, dead), replica(S1, { faults: [...slow.faults, { id: 3, kind: "skew" }] })]), { nowMs: 70_000, past: { revision: 0 } });
+  assert.deepEqual(recorder.told.get(S1).faults.map((one) => one.fromMs), [null, 70_000]);
+});
+
 test("memory is bounded", () => {
   const recorder = new ElectionRecorder();
   let view = viewOf([replica(S0, {})]);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { placed } from "../../../static/js/stage/cells.js";
 import { cycleScene, railSteps } from "../../../static/js/stage/cycle.js";
 import { cycle, trace } from "./fixtures.js";
 
@@ -179,4 +180,18 @@ test("filters rule nodes out one after the other, in their running order", () =>
   assert.equal(squeezed.moving, false, "all of it in what the pace leaves");
   const still = cycleScene(told, 0, { ...options, motion: false });
   assert.deepEqual([still.moving, still.outs.length, at(still, "n3").dim], [false, 2, 1], "at once where motion is reduced");
+});
+
+test("a cell's colour says where its total lies between the lowest and the highest", () => {
+  const share = (/** @type {import("../../../static/js/stage/cycle.js").Scene} */ scene, /** @type {string} */ name) => placed({ scene: at(scene, name), cycle: scene });
+  const scene = cycleScene(cycle({ point: "Score" }), Infinity, OPTIONS);
+  assert.deepEqual(scene.range, { from: 350, to: 391 });
+  assert.deepEqual(["n1", "n2", "n4"].map((name) => share(scene, name)), [1, null, 0]);
+  const rising = cycleScene(cycle({ point: "Score" }), 0, OPTIONS);
+  assert.deepEqual(rising.range, scene.range, "the same while totals rise");
+  const same = trace();
+  const { scores } = same;
+  assert.ok(scores);
+  const even = cycleScene(cycle({ point: "Score", trace: { ...same, scores: { ...scores, total: [391, 391, 391] } } }), Infinity, OPTIONS);
+  assert.equal(share(even, "n4"), 1, "all alike are all the best");
 });
