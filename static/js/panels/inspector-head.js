@@ -66,7 +66,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
         object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
       element("h2", { "data-testid": "inspector-name" }, name),
       element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
-      point, copy, enlarge, remove, close,
+      element("span", { class: "inspector-acts" }, [point, copy, enlarge, remove, close].filter((one) => one !== null && one !== undefined && one !== false)),
     ]),
     element("p", { class: "inspector-line" }, line),
     ask || null,
