@@ -237,3 +237,33 @@ def test_a_reason_lights_the_nodes_that_it_refused(open_classroom: Callable[[str
     teacher.goto(f"{teacher.url.partition('?')[0]}?pod=default/large&tab=decision")
     teacher.locator(".dc-sentence").get_by_role("button", name="Insufficient cpu").click()
     expect(stage).to_have_attribute("data-lit", "3")
+
+
+def test_numbers_and_names_are_whole_in_a_laptops_inspector(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    teacher.set_viewport_size({"width": 1366, "height": 768})
+    # One node is fuller than the others, so that points differ by a plugin with a long name.
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("first", "2", nodeName="n1"))
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("second", "100m"))
+    wait_state(
+        teacher, lambda now: any(one["name"] == "second" and one["nodeName"] for one in now["pods"]), "it is bound"
+    )
+    teacher.goto(f"{teacher.url.partition('?')[0]}?pod=default/second&tab=decision")
+    table = teacher.locator(".dc-differences")
+    table.locator("tr").last.wait_for()
+    lines = table.locator("td:not(:first-child)").evaluate_all(
+        """all => all.map((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+        })"""
+    )
+    assert set(lines) == {1}, "no number stands in two lines"
+    words = table.locator("td:first-child").evaluate_all(
+        """all => all.flatMap((one) => [...one.childNodes].filter(({ nodeType }) => nodeType === 3).map((text) => {
+          const range = document.createRange();
+          range.selectNodeContents(text);
+          return [text.data, new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size];
+        }))"""
+    )
+    assert [word for word, count in words if count > 1 and " " not in word] == [], "no word is broken"

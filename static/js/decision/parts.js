@@ -207,5 +207,5 @@ export function decisionTable(decision, rows, mode, lang) {
  */
 function row(tag, cells, name) {
   const scope = tag === "th" ? "col" : undefined;
-  return h("tr", { class: name }, ...cells.map((cell) => h(tag, { scope, text: cell })));
+  return h("tr", { class: name }, ...cells.map((cell) => h(tag, { scope }, ...breakable(cell))));
 }

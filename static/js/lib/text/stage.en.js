@@ -316,7 +316,7 @@ export const EN = {
   "decision.counts": "{n} {n|node|nodes}, {f} feasible",
   "decision.notTried": "not tried: the nominated node passed",
   "decision.notRun": "not run: a plugin failed on another node",
-  "decision.only": "the only feasible node, so nothing was scored",
+  "decision.only": "the only one that fits: nothing to score",
   "decision.scores": "Weighted score, points",
   "decision.bestFirst": "feasible nodes only, best first",
   "decision.notScored": "Only one node was feasible, so nothing was scored.",
