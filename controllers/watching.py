@@ -26,7 +26,8 @@ def watches(loop: Loop) -> list[Document]:
 
     Each has `name`, `count` (of a component that runs on every node: how many), `running`, `connected` (its watch is on
     its way), `lateMs`, `revision` (what it has heard), `lag` (revisions of its own resources that it has not; null: the
-    log no longer reaches back), `gones`, `relistAtMs` (simulated milliseconds; null: no list is due) and `resources`.
+    log no longer reaches back), `gones`, `relistAtMs` (simulated milliseconds; null: no list is due after a 410),
+    `pollMs` (how often one that polls lists, simulated milliseconds; 0: it watches) and `resources`.
     """
     return [_told(loop, slot) for slot in loop.slots.values() if slot.name not in _MACHINERY]
 
@@ -34,7 +35,12 @@ def watches(loop: Loop) -> list[Document]:
 def _told(loop: Loop, slot: Slot) -> Document:
     informers = _informers(slot)
     late = {} if informers is None else behind_of(loop.store, slot, informers)
-    due = [] if informers is None else [one.list_at_ms for one in informers.reflectors.values()]
+    # Who polls lists again and again; that is no answer to a 410.
+    due = (
+        []
+        if informers is None
+        else [one.list_at_ms for name, one in informers.reflectors.items() if not informers.polls(name)]
+    )
     list_at_ms = min((at_ms for at_ms in due if at_ms is not None), default=None)
     return {
         "name": slot.name,
@@ -46,6 +52,7 @@ def _told(loop: Loop, slot: Slot) -> Document:
         "lag": None if late is None else sum(late.values()),
         "gones": 0 if informers is None else informers.gones,
         "relistAtMs": None if list_at_ms is None else slot.clock.world(list_at_ms),
+        "pollMs": 0 if informers is None else informers.poll_ms,
         "resources": [] if informers is None else _resources(informers, late),
     }
 

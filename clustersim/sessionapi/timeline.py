@@ -108,7 +108,8 @@ def before(call: Call, revision: str) -> HttpResponse:
     told, at = [], until
     palette = Palette(call.session.id)
     for moment, objects in _documents(store, backwards(rows, first, from_ms, to_ms, count)):
-        gone = [{"resource": key[0], "namespace": key[1], "name": key[2]} for key, row in moment.rows.items() if not row]
+        absent = [key for key, row in moment.rows.items() if not row]
+        gone = [{"resource": key[0], "namespace": key[1], "name": key[2]} for key in absent]
         shape = {"from": at, "to": moment.revision, "simTimeMs": moment.now_ms}
         told.append({**shape, "objects": shown(call.seal.all_stored(objects), palette), "gone": gone})
         at, from_ms = moment.revision, moment.now_ms

@@ -229,6 +229,10 @@ class Informers:
                 reflector.list_again(tick.now_ms + every_ms)
         self._plan(tick)
 
+    def polls(self, resource: str) -> bool:
+        """Return whether a resource is listed again and again instead of watched."""
+        return bool(self.poll_ms) and resource not in self.always_watched
+
     @property
     def polled_revision(self) -> int:
         """Return the revision of the newest lists of what is polled."""
@@ -269,7 +273,7 @@ class Informers:
             except ApiError:
                 reflector.gone(tick.now_ms)
             else:
-                polls = bool(self.poll_ms) and resource not in self.always_watched
+                polls = self.polls(resource)
                 reflector.listed(*listed, watches=not polls)
                 if polls:
                     reflector.list_again(tick.now_ms + self.poll_ms)

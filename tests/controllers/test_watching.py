@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controllers.log.operations import Create, Patch
 from tests.tools.lab import Document, Lab, node, pod
 
 REPLICAS = "replicas.clustersim.io"
@@ -49,6 +50,26 @@ def test_a_late_watch_lags_by_what_it_has_not_heard() -> None:
     assert lane(lab, "kubelet")["lag"] == 0, "the others hear it"
     lab.run(60)
     assert resource(lab, "pods")["lag"] == 0
+
+
+def test_who_polls_is_due_to_list_and_was_told_no_410() -> None:
+    lab = Lab([node("n1")])
+    lab.run(5)
+    assert lane(lab)["pollMs"] == 0
+    lab.do(
+        Create(
+            "flags.clustersim.io",
+            "",
+            {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": "flags"}},
+        )
+    )
+    lab.do(Patch("flags.clustersim.io", "", "flags", {"spec": {"kube-scheduler": {"informers": "poll"}}}))
+    lab.obey()
+    lab.run(40)
+    told = lane(lab)
+    assert (told["pollMs"] > 0, told["gones"], told["relistAtMs"]) == (True, 0, None)
+    assert resource(lab, "pods")["lists"] > 1
+    assert lane(lab, "kubelet")["pollMs"] == 0
 
 
 def test_a_dropped_watch_is_told_410_and_lists_again() -> None:

@@ -4,6 +4,7 @@
 /** @import { Decision } from "./model.js" */
 import { listOf } from "../lib/names.js";
 import { number, text } from "../lib/text.js";
+import { eraOf } from "../lib/trace.js";
 import { fateOf } from "./model.js";
 
 /**
@@ -54,6 +55,7 @@ function outcomeWords(decision, trace, lang) {
     return text(lang, result.preemption ? "plain.nothing" : "plain.nothingYet", values);
   }
   if (result.usedNominatedNode && decision.chosen) return text(lang, "plain.nominated", values);
+  if (eraOf(trace) === "round-robin" && decision.chosen) return text(lang, "plain.turn", values);
   if (decision.bestTotal === null) return text(lang, decision.chosen ? "plain.only" : "plain.filtered", values);
   if (!decision.chosen) return text(lang, decision.best.length > 1 ? "plain.leadTie" : "plain.lead", values);
   return text(lang, decision.best.length > 1 ? "plain.lot" : "plain.won", values);

@@ -427,6 +427,8 @@ export interface Watch {
   lag: number | null;
   gones: number;
   relistAtMs: number | null;
+  /** How often one that polls lists, simulated milliseconds; 0: it watches. */
+  pollMs: number;
   resources: {
     resource: string;
     rows: number;

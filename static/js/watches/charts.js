@@ -54,7 +54,7 @@ export function watchesChart(scene, lanes) {
     data: [
       ...parts.flatMap(({ y, moments }) => stretches(moments, scene.toMs).map(({ state, from, to }) => ({
         type: "scatter", mode: "lines", hoverinfo: "skip", x: [epochMs + from, epochMs + to], y: [y, y],
-        line: ["level", "behind"].includes(state) ? { width: 2, color: colours.line2 } : { width: 2, dash: state === "down" ? "dot" : "dash", color: state === "down" ? colours.t3 : colours.ver },
+        line: ["level", "behind", "polls"].includes(state) ? { width: 2, color: colours.line2 } : { width: 2, dash: state === "down" ? "dot" : "dash", color: state === "down" ? colours.t3 : colours.ver },
       }))),
       // The lag, over its lane.
       ...parts.filter(({ moments }) => moments.some((one) => one.lag)).map(({ y, moments }) => ({

@@ -180,3 +180,8 @@ test("the head of a narrow heatmap is as high as its longest plugin is long", ()
   const { layout } = heatmapChart({ decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width: 340 });
   assert.ok(/** @type {any} */ (layout).margin.t >= 6.2 * "BalancedResourceAllocation".length + 18);
 });
+
+test("round robin asked no other node, and the words do not say that it was the only one", () => {
+  const turn = envelope({ era: "round-robin", result: { result: "scheduled", feasible: ["n2"], firstFail: {}, chosen: "n2" } });
+  assert.match(decisionWords(decisionOf(turn.result), turn, "en"), /^The pod went to n2\. Round robin takes the node whose turn it is, n2, and asks no other\.$/);
+});

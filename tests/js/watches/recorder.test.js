@@ -9,7 +9,7 @@ import { lanesTable, momentsTable, stretches } from "../../../static/js/watches/
 import { MOMENTS_MAX, WatchRecorder } from "../../../static/js/watches/recorder.js";
 
 const watch = (values = {}, pods = {}) => ({
-  name: "kube-scheduler-0", count: 1, running: true, connected: true, lateMs: 0, revision: 10, lag: 0, gones: 0, relistAtMs: null,
+  name: "kube-scheduler-0", count: 1, running: true, connected: true, lateMs: 0, revision: 10, lag: 0, gones: 0, relistAtMs: null, pollMs: 0,
   resources: [{ resource: "pods", rows: 3, revision: 9, lag: 0, lists: 1, listedObjects: 2, watchEvents: 20, ...pods }], ...values,
 });
 const told = (atMs, ...watches) => ({ atMs, revision: 10, watches });
@@ -44,9 +44,9 @@ test("a process that began anew counts from none", () => {
 });
 
 test("the worst that is the matter is told, and only what ends by itself is asked for again", () => {
-  const states = [{}, { lag: 3 }, { lag: null }, { lateMs: 500, lag: 2 }, { connected: false, lag: 5 }, { relistAtMs: 9, connected: false }, { running: false }];
-  assert.deepEqual(states.map((one) => stateOf(watch(one))), ["level", "behind", "behind", "late", "cut", "relists", "down"]);
-  assert.deepEqual(states.map((one) => isUnderWay([watch(one)])), [false, true, true, true, false, true, false]);
+  const states = [{}, { lag: 3 }, { lag: null }, { lateMs: 500, lag: 2 }, { connected: false, lag: 5 }, { relistAtMs: 9, connected: false }, { running: false }, { pollMs: 1_000, lag: 3 }];
+  assert.deepEqual(states.map((one) => stateOf(watch(one))), ["level", "behind", "behind", "late", "cut", "relists", "down", "polls"]);
+  assert.deepEqual(states.map((one) => isUnderWay([watch(one)])), [false, true, true, true, false, true, false, true]);
   assert.equal(isUnderWay([watch({ lateMs: 500 })]), false, "late, and nothing is on its way");
 });
 

@@ -386,6 +386,7 @@ export const EN = {
   "plain.leadTie": "{names} lead with {total} {total|point|points} each. The lot has not been drawn.",
   "plain.lead": "{names} leads with {total} {total|point|points}.",
   "plain.only": "Of {nodes} {nodes|node|nodes} only {node} could take it, so nothing was scored.",
+  "plain.turn": "Round robin takes the node whose turn it is, {node}, and asks no other.",
   "plain.filtered": "{f} of {nodes} {nodes|node|nodes} can take the pod. Nothing has been scored yet.",
   "plain.coming": "What this point found is on its way.",
   "plain.notYet": "No node has been looked at yet.",

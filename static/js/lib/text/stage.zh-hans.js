@@ -385,6 +385,7 @@ export const ZH_HANS = {
   "plain.leadTie": "{names} 以 {total} 分并列领先。尚未抽签。",
   "plain.lead": "{names} 以 {total} 分领先。",
   "plain.only": "{nodes} 个 Node 中只有 {node} 可行，因此未打分。",
+  "plain.turn": "轮询取轮到的那个 Node：{node}，不问其他 Node。",
   "plain.filtered": "{nodes} 个 Node 中 {f} 个可行。尚未打分。",
   "plain.coming": "此扩展点的结果正在传来。",
   "plain.notYet": "还没有查看任何 Node。",

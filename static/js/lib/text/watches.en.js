@@ -16,6 +16,7 @@ export const EN = {
   "watches.state.behind": "behind",
   "watches.state.late": "its watch is late",
   "watches.state.cut": "nothing comes over its watch",
+  "watches.state.polls": "polls: lists again and again",
   "watches.state.relists": "410: waits to list again",
   "watches.state.down": "down",
   "watches.legend.events": "watch events (larger: more)",

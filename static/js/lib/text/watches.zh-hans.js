@@ -16,6 +16,7 @@ export const ZH_HANS = {
   "watches.state.behind": "落后",
   "watches.state.late": "它的 watch 迟到",
   "watches.state.cut": "它的 watch 什么也收不到",
+  "watches.state.polls": "轮询：反复 list",
   "watches.state.relists": "410：等待重新 list",
   "watches.state.down": "已停止",
   "watches.legend.events": "watch 事件（越大越多）",
