@@ -26,8 +26,8 @@ CREATED_BY: Final = "clustersim.io/created-by"
 def _path_name(field: str, value: str) -> list[Cause]:
     """Check a name that only has to fit into a URL, and into the store."""
     causes = fields.path_segment(field, value)
-    if not causes and len(value) > fields.SUBDOMAIN_LENGTH_MAX:
-        causes.append(fields.bad(field, value, f"must be no more than {fields.SUBDOMAIN_LENGTH_MAX} characters"))
+    if not causes and len(value) > dns_names.SUBDOMAIN_LENGTH_MAX:
+        causes.append(fields.bad(field, value, f"must be no more than {dns_names.SUBDOMAIN_LENGTH_MAX} characters"))
     return causes
 
 

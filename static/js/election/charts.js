@@ -236,7 +236,7 @@ function labels(scene, story) {
   };
   const ended = (/** @type {Row} */ row, /** @type {Row["beliefs"][number]} */ one) => {
     const said = text(lang, endOf(row, one));
-    const end = one.toMs + (lettersOf(said) * 0.64 * size + MARK) / perMs;
+    const end = one.toMs + (widthOf(said, true) * size + MARK) / perMs;
     const begins = [...row.reads.map(({ t }) => t), ...row.sights.map(({ seenMs }) => seenMs), ...row.beliefs.map(({ fromMs }) => fromMs)];
     // Where something else follows at once on the line of the bars, the word stands below it.
     const taken = begins.some((t) => t >= one.toMs && t <= end);
