@@ -6,7 +6,7 @@
  * How many narrow letters a text is as wide as.
  * @param {string} said
  */
-export const lettersOf = (said) => [...said].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1.8 : 1), 0);
+const lettersOf = (said) => [...said].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1.8 : 1), 0);
 
 /**
  * A text's width in the size of its letters; bold ones are wider.
