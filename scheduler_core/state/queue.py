@@ -15,7 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventResource, QueueingHint
+from scheduler_core.framework.events import (
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    ClusterEvent,
+    EventResource,
+    QueueingHint,
+)
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, Backoff
 from scheduler_core.state.changes import is_changed
@@ -30,7 +36,6 @@ from scheduler_core.state.queued import (
     POD_ADDED,
     POD_UPDATED,
     POPPED_FROM_BACKOFF,
-    UNSCHEDULABLE_TIMEOUT,
     Lane,
     QueuedPod,
     SortKeyOf,
@@ -322,8 +327,12 @@ class SchedulingQueue:
         for heap in (self._backoff, self._error_backoff):
             while (queued := heap.peek()) is not None and self.ready_at_ms(queued) <= now_ms:
                 self._to_active(queued, BACKOFF_COMPLETE)
-        for queued in self._parked.overdue(now_ms):
-            self._requeue(queued, Requeue.AFTER_BACKOFF, UNSCHEDULABLE_TIMEOUT, now_ms)
+        overdue = self._parked.overdue(now_ms)
+        for queued in overdue:
+            self._requeue(queued, Requeue.AFTER_BACKOFF, UNSCHEDULABLE_TIMEOUT.name, now_ms)
+        if overdue:
+            # Upstream tells it as an event for all: an attempt under way that fails is tried again, too.
+            self._in_flight.record(UNSCHEDULABLE_TIMEOUT, None, None)
 
     def next_flush_ms(self) -> int | None:
         """Return when `flush` has something to do; None: nothing waits for time."""

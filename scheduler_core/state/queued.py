@@ -31,7 +31,6 @@ POD_ADDED: Final = "UnschedulablePodAdd"
 POD_UPDATED: Final = "UnscheduledPodUpdate"
 ATTEMPT_FAILED: Final = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE: Final = "BackoffComplete"
-UNSCHEDULABLE_TIMEOUT: Final = "UnschedulableTimeout"
 POPPED_FROM_BACKOFF: Final = "PopFromBackoffQ"
 
 

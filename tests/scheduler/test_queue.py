@@ -191,6 +191,24 @@ def test_five_minutes_without_help_are_enough() -> None:
     assert queue.next_flush_ms() is None
 
 
+def test_an_attempt_during_which_others_were_let_go_for_their_age_is_tried_again() -> None:
+    queue = make()
+    queue.add(pod("a"), 0)
+    reject(queue, 0, "Fit")
+    queue.add(pod("b"), 329_000)
+    queued = queue.pop(329_000)
+    queue.flush(330_000)
+    queued.unschedulable_plugins = frozenset({"Fit"})
+    assert queue.put_back(queued, 330_001) is Lane.BACKOFF
+    queue.add(pod("c"), 659_000)
+    for _ in range(3):
+        queued = queue.pop(659_000)
+    queued.unschedulable_plugins = frozenset({"Fit"})
+    # None was let go meanwhile.
+    queue.flush(660_000)
+    assert queue.put_back(queued, 660_001) is Lane.UNSCHEDULABLE
+
+
 def test_a_gated_pod_waits_for_its_gates_only() -> None:
     queue = make()
     gated, free = pod("a", gates=("x",)), pod("a")
