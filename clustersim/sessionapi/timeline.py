@@ -46,7 +46,7 @@ MOMENTS_MAX: Final = 240
 
 MOMENTS_DEFAULT: Final = 120
 
-DOCUMENTS_MAX: Final = 5_000
+DOCUMENTS_MAX: Final = 2_000
 """Objects told on the way back, each as often as it was another one: a busy session's way is shorter."""
 
 DECISIONS_TOLD: Final = 1_000

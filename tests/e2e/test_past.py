@@ -201,3 +201,30 @@ def test_what_changed_since_stands_where_nothing_is_selected(open_classroom: Cal
     page.get_by_test_id("past-now").click()
     since.wait_for(state="hidden")
     assert not classroom.problems
+
+
+def test_all_lanes_are_seen_on_a_narrow_window(open_classroom: Callable[[str], Classroom]) -> None:
+    page = open_classroom("three-nodes").teacher(viewport={"width": 1024, "height": 768})
+    page.get_by_test_id("dock-timeline").click()
+    page.locator(".tl-lane").last.wait_for()
+    wait_state(
+        page,
+        lambda _: page.locator(".tl-lane").evaluate_all(
+            """all => all.every((one) => {
+              const { left, top, bottom } = one.getBoundingClientRect();
+              return bottom <= innerHeight && one.contains(document.elementFromPoint(left + 4, (top + bottom) / 2));
+            })"""
+        ),
+        "every lane is on the screen",
+    )
+    # Where nothing is selected at a held moment, an edge of one line says so.
+    held = page.evaluate("() => window.clustersim.state().revision")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.goto(f"{page.url.partition('?')[0]}?rv={held}&tab=dock-timeline")
+    edge = page.locator(".inspector-empty")
+    expect(edge.locator("h2")).to_be_visible()
+    box, word = page.locator("#inspector, .inspector").first.bounding_box(), edge.locator("h2").bounding_box()
+    assert box is not None
+    assert word is not None
+    assert box["x"] <= word["x"], "no word is cut"
+    assert word["x"] + word["width"] <= box["x"] + box["width"], "no word is cut"
