@@ -96,6 +96,8 @@ def test_a_node_is_deleted_by_a_decision_not_by_a_slip(open_classroom: Callable[
 def test_the_stage_is_few_stops_from_the_top(open_classroom: Callable[[str], Classroom]) -> None:
     teacher = open_classroom("zones").teacher(viewport={"width": 1366, "height": 768})
     wait_state(teacher, lambda now: len(now["nodes"]) == 12, "twelve nodes")
+    # Bars become one stop each with what comes for a keyboard alone.
+    teacher.get_by_test_id("class").wait_for()
     before: list[str] = []
     while not teacher.evaluate("Boolean(document.activeElement?.closest('#stage'))"):
         teacher.keyboard.press("Tab")
