@@ -26,10 +26,12 @@ _SELECTABLE_TYPES: Final = ("string", "boolean", "integer")
 
 def validate(document: Document) -> list[Cause]:
     """Check a new definition."""
+    return _name(document) + _whole(document)
+
+
+def _whole(document: Document) -> list[Cause]:
     spec = document["spec"]
-    causes = _name(document) + _spec(spec)
-    causes += _names(spec.get("names") or {}, "spec.names")
-    causes += _status(document)
+    causes = _spec(spec) + _status(document)
     if is_protected(spec.get("group") or ""):
         causes += _approval(document["metadata"].get("annotations") or {})
     if spec.get("preserveUnknownFields"):
@@ -41,7 +43,7 @@ def validate(document: Document) -> list[Cause]:
 def validate_update(document: Document, old: Mapping[str, Any]) -> list[Cause]:
     """Check what of a definition cannot change: what stands in paths, and in what is stored."""
     spec, before = document["spec"], old["spec"]
-    causes: list[Cause] = []
+    causes = _whole(document)
     established = condition(old, "Established")
     if established is not None and established.get("status") == "True":
         causes += fields.immutable("spec.scope", spec.get("scope"), before.get("scope"))
@@ -75,16 +77,28 @@ def _spec(spec: Mapping[str, Any]) -> list[Cause]:
     if spec.get("preserveUnknownFields") and any(has(one, lambda node: "default" in node) for one in schemas):
         why = "must be false in order to use defaults in the schema"
         causes.append(fields.bad("spec.preserveUnknownFields", True, why))
+    shared = _shared(versions)
     for index, version in enumerate(versions):
         where = f"spec.versions[{index}]"
+        own = {key: value for key, value in version.items() if key not in shared}
         causes += _joined(f"{where}.name", version.get("name") or "")
-        causes += _version(version, where)
-    causes += _versions(spec.get("versions"))
+        causes += _deprecation(version, where) + _version(own, where, f"{where}.schema", shared)
+    causes += _versions(spec.get("versions"), shared)
     names = spec.get("names") or {}
     for key in ("plural", "singular", "kind", "listKind"):
         if not names.get(key):
             causes.append(fields.required(f"spec.names.{key}"))
+    causes += _names(names, "spec.names") + _version(shared, "spec", "spec.validation", shared)
     return causes + _conversion(spec.get("conversion") or {})
+
+
+def _shared(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what all versions have alike: upstream looks at it, and tells of it, as of the definition itself."""
+    if not versions:
+        return {}
+    first, *others = versions
+    keys = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+    return {key: first[key] for key in keys if key in first and all(one.get(key) == first[key] for one in others)}
 
 
 def _joined(field: str, value: str) -> list[Cause]:
@@ -95,10 +109,31 @@ def _joined(field: str, value: str) -> list[Cause]:
     return [fields.bad(field, value, ",".join(one.message.partition(": ")[2].partition(": ")[2] for one in wrong))]
 
 
-def _versions(listed: Sequence[Mapping[str, Any]] | None) -> list[Cause]:
+_SHOWN: Final[Mapping[str, Any]] = {
+    "name": "",
+    "served": False,
+    "storage": False,
+    "deprecated": False,
+    "deprecationWarning": None,
+    "schema": None,
+    "subresources": None,
+    "additionalPrinterColumns": None,
+    "selectableFields": None,
+}
+"""Fields of upstream's internal version, and what they are where nobody says them."""
+
+
+def _shown(version: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a version as upstream shows it in a message."""
+    return {
+        key[0].upper() + key[1:]: usual if key in shared else version.get(key, usual) for key, usual in _SHOWN.items()
+    }
+
+
+def _versions(listed: Sequence[Mapping[str, Any]] | None, shared: Mapping[str, Any]) -> list[Cause]:
     versions = listed or ()
     names = [version.get("name") for version in versions]
-    shown = fields.written(listed)
+    shown = fields.written(None if listed is None else [_shown(version, shared) for version in listed])
     causes: list[Cause] = []
     if len(set(names)) != len(names):
         causes.append(fields.bad("spec.versions", shown, "must contain unique version names"))
@@ -107,16 +142,19 @@ def _versions(listed: Sequence[Mapping[str, Any]] | None) -> list[Cause]:
     return causes
 
 
-def _version(version: Mapping[str, Any], where: str) -> list[Cause]:
-    causes = _deprecation(version, where)
+def _version(version: Mapping[str, Any], where: str, of_schema: str, shared: Mapping[str, Any]) -> list[Cause]:
+    """Check what a version has for itself, or all versions together; `of_schema` is where its schema stands."""
+    causes: list[Cause] = []
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     subresources = version.get("subresources") or {}
     if schema is not None:
-        causes += schema_causes(schema, f"{where}.schema.openAPIV3Schema", status="status" in subresources)
+        status = "status" in (subresources or shared.get("subresources") or {})
+        causes += schema_causes(schema, f"{of_schema}.openAPIV3Schema", status=status)
     causes += _scale(subresources.get("scale"), f"{where}.subresources.scale")
     for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
         causes += _column(column, f"{where}.additionalPrinterColumns[{index}]")
     if version.get("selectableFields"):
+        schema = schema if schema is not None else (shared.get("schema") or {}).get("openAPIV3Schema")
         if schema is None:
             why = "may only be set when `version.schema.openAPIV3Schema` is not included"
             causes.append(fields.bad(f"{where}.selectableFields", "", why))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -63,5 +64,7 @@ def _inner(schema: Document, path: str, report: Report) -> Iterator[tuple[str, D
 
 def _mistyped(value: Any, path: str, wanted: str) -> Cause:
     given = {bool: "bool", int: "number", float: "number", str: "string", list: "array"}.get(type(value), "null")
-    why = f"json: cannot unmarshal {given} into Go struct field {path} of type {wanted}"
+    # Go names the struct that it was in, and the fields on the way to it.
+    place = re.sub(r"\[[^\]]*\]", "", path)
+    why = f"json: cannot unmarshal {given} into Go struct field JSONSchemaProps.{place} of type {wanted}"
     return Cause(path, why, "FieldValueTypeInvalid")

@@ -286,13 +286,16 @@ def _offset(text: str, line: int, column: int) -> int:
 
 
 def _pointed(source: str, line: int, column: int, message: str) -> str:
+    if not source:
+        return f"ERROR: <input>:1:0: {message}"
     lines = source.split("\n")
     text = f"ERROR: <input>:{line}:{column}: {message}"
     if not 1 <= line <= len(lines):
         return text
-    # Upstream puts wide dots below wide letters.
-    dots = "".join("\uff0e" if ord(one) > 127 else "." for one in lines[line - 1][: column - 1])
-    return f"{text}\n | {lines[line - 1]}\n | {dots}^"
+    # Upstream puts wide signs below wide letters.
+    wide = [ord(one) > 127 for one in lines[line - 1][:column]]
+    dots = "".join("\uff0e" if one else "." for one in wide[: column - 1])
+    return f"{text}\n | {lines[line - 1]}\n | {dots}{chr(0xFF3E) if wide[column - 1 :] == [True] else '^'}"
 
 
 def _place(source: str, offset: int) -> tuple[int, int]:

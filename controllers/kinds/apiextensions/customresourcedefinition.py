@@ -75,6 +75,7 @@ KIND: Final = Kind(
     check=checked,
     prepare=_prepare,
     defaults=_defaults,
+    rule_checks=0,
     validate=definition.validate,
     validate_update=definition.validate_update,
     follow=_follow,
