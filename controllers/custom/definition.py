@@ -35,7 +35,7 @@ def _whole(document: Document) -> list[Cause]:
     if is_protected(spec.get("group") or ""):
         causes += _approval(document["metadata"].get("annotations") or {})
     if spec.get("preserveUnknownFields"):
-        why = "cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
         causes.append(fields.bad("spec.preserveUnknownFields", True, why))
     return causes
 

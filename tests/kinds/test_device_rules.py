@@ -123,3 +123,39 @@ def test_a_kind_without_status_that_nothing_acts_on_says_so() -> None:
     ]
     cluster.create("controllerrevisions.apps", "web", {"data": {}}, explains=True)
     assert cluster.warnings == []
+
+
+def test_what_stays_is_told_between_the_two_looks_at_a_claim() -> None:
+    cluster = Cluster()
+    cluster.create(CLAIMS, "a", claim({"name": "r", "exactly": ONE}))
+    patch = {"spec": {"devices": {"constraints": [{}]}}}
+    causes = [cause.field for cause in refusal(cluster.patch, CLAIMS, "a", patch).causes]
+    where = "spec.devices.constraints[0].matchAttribute"
+    assert causes == [where, "spec", where]
+
+
+def test_what_no_default_server_serves_of_a_device_is_dropped() -> None:
+    device = {"name": "d", "nodeName": "n", "taints": [{"key": "a", "effect": "NoSchedule"}], "consumesCounters": [{}]}
+    made = Cluster().create(SLICES, "s", {"spec": {**SLICE, "devices": [device], "sharedCounters": [{}]}})
+    assert made["spec"]["devices"] == [{"name": "d"}]
+    assert "sharedCounters" not in made["spec"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_good"),
+    [
+        ('device.driver == "a.example.dev"', True),
+        ('device.attributes["a.example.dev"].memory.compareTo(quantity("1Gi")) > 0', True),
+        ('device.attributes["a"].version.isGreaterThan(semver("1.2.3"))', True),
+        ("gadget.size > 3", False),
+        ("device.driver", False),
+        ("", False),
+    ],
+)
+def test_a_selector_of_devices_has_to_compile(expression: str, is_good: bool) -> None:
+    body = {"spec": {"selectors": [{"cel": {"expression": expression}}]}}
+    if is_good:
+        Cluster().create("deviceclasses.resource.k8s.io", "gpu", body)
+    else:
+        (cause,) = refusal(Cluster().create, "deviceclasses.resource.k8s.io", "gpu", body).causes
+        assert cause.field == "spec.selectors[0].cel.expression"

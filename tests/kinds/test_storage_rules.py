@@ -209,3 +209,22 @@ def test_a_replication_controller_is_scaled(cluster: Cluster) -> None:
     cluster.create("replicationcontrollers", "web", _workload())
     scale = cluster.patch("replicationcontrollers", "web", {"spec": {"replicas": 3}}, subresource="scale")
     assert (scale["spec"]["replicas"], scale["status"]["selector"]) == (3, "app=web")
+
+
+def test_an_attachments_driver_is_judged_when_it_is_made_and_never_again(cluster: Cluster) -> None:
+    attachments = "volumeattachments.storage.k8s.io"
+    spec = {"attacher": "a.csi", "nodeName": "n", "source": {"persistentVolumeName": "pv"}}
+    cluster.create(attachments, "a", {"spec": spec})
+    refused = refusal(cluster.patch, attachments, "a", {"spec": {"attacher": "a-"}})
+    assert [cause.field for cause in refused.causes] == ["spec"]
+    assert (
+        refusal(cluster.create, attachments, "b", {"spec": {**spec, "attacher": "a-"}}).causes[0].field
+        == "spec.attacher"
+    )
+
+
+def test_sources_of_volumes_are_filled_in_for_all_of_them(cluster: Cluster) -> None:
+    disk = {"diskName": "d", "diskURI": "/subscriptions/d", "kind": "Managed"}
+    made = cluster.create("persistentvolumes", "pv", _volume(hostPath=None, azureDisk=disk))
+    usual = {"cachingMode": "ReadWrite", "fsType": "ext4", "readOnly": False}
+    assert made["spec"]["azureDisk"] == {**disk, **usual}

@@ -246,3 +246,13 @@ def test_a_scale_of_nothing_asks_for_nothing_and_below_zero_is_refused(cluster: 
         400,
         "the name of the object (other) does not match the name on the URL (web)",
     )
+
+
+def test_what_an_autoscaler_measures_has_all_that_its_source_always_has(cluster: Cluster) -> None:
+    resource = "horizontalpodautoscalers.autoscaling"
+    target = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "maxReplicas": 3}
+    cluster.create(resource, "web", {"spec": target})
+    told = cluster.patch(resource, "web", {"status": {"currentMetrics": [{"object": {}}]}}, subresource="status")
+    described = {"kind": "", "name": ""}
+    source = {"metric": {"name": ""}, "current": {}, "describedObject": described}
+    assert told["status"]["currentMetrics"] == [{"type": "", "object": source}]
