@@ -5,8 +5,8 @@
 /** @import { Pen } from "./pen.js" */
 import { roundRect } from "./glyphs.js";
 
-/** How much the others stand back. */
-const VEIL = 0.62;
+/** How much the others stand back: their names can still be read. */
+export const VEIL = 0.4;
 
 /**
  * What is lit: only while the attempt is shown that it was asked of.

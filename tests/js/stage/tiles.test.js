@@ -5,6 +5,7 @@ import { before, test } from "node:test";
 
 import { loadTexts } from "../../../static/js/lib/text.js";
 import { OVER_DIM } from "../../../static/js/stage/cycle.js";
+import { VEIL } from "../../../static/js/stage/lit.js";
 import { OVER_ALPHA, preemptionLines, wordsAlpha } from "../../../static/js/stage/tile-parts.js";
 import { whyNot } from "../../../static/js/stage/victims.js";
 
@@ -64,4 +65,8 @@ test("what evicting costs is read whole on a tall tile, in a second line", () =>
   };
   assert.match(tell(150), /breaks 1 PDB to free 2 cpu/);
   assert.doesNotMatch(tell(88), /to free 2 cpu/, "a low one has one line");
+});
+
+test("nodes that stand back behind others keep a name that can be read", () => {
+  for (const theme of THEMES) assert.ok(contrast(theme, "t1", "stage", 1 - VEIL) >= 4.5);
 });
