@@ -70,6 +70,20 @@ def shown(value: Any) -> str:
     return repr(value)[:SHOWN_LETTERS_MAX]
 
 
+def shown_selector(selector: Mapping[str, Any]) -> Written:
+    """Return a label selector as upstream's encoder writes it: what is asked of a label has always key and operator."""
+    told = {"matchLabels": selector["matchLabels"]} if selector.get("matchLabels") else {}
+    asked = [
+        {
+            "key": one.get("key") or "",
+            "operator": one.get("operator") or "",
+            **({"values": one["values"]} if one.get("values") else {}),
+        }
+        for one in selector.get("matchExpressions") or ()
+    ]
+    return written({**told, **({"matchExpressions": asked} if asked else {})})
+
+
 def bad(field: str, value: Any, why: str) -> Cause:
     """Return `Invalid value`."""
     return Cause(field, f"Invalid value: {shown(value)}: {why}", "FieldValueInvalid")

@@ -97,7 +97,7 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
         _check_order(value, patch[_ORDER + key], merge_key or "")
     existing = current.get(key) if isinstance(current.get(key), list) else []
     order = patch.get(_ORDER + key)
-    if key not in current:
+    if not isinstance(current.get(key), list):
         # Where there was nothing the patch is taken as it stands: what it says twice stays twice.
         plain = (item for item in value if not (isinstance(item, dict) and _DIRECTIVE in item))
         current[key] = [_stripped(item) if isinstance(item, dict) else item for item in plain]

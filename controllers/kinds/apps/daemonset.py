@@ -79,7 +79,8 @@ def _rolling(where: str, rolling: Mapping[str, Any]) -> list[Cause]:
 def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     where, strategy = "spec.updateStrategy", spec.get("updateStrategy") or {}
     if strategy.get("type") not in _STRATEGIES:
-        return [fields.unsupported(where, internal.shown(strategy, "apps.DaemonSetUpdateStrategy"), _STRATEGIES)]
+        shown = internal.shown(strategy, "apps.DaemonSetUpdateStrategy")
+        return [fields.unsupported(where, shown, _STRATEGIES, ordered=False)]
     if strategy["type"] == "OnDelete":
         return []
     return _rolling(f"{where}.rollingUpdate", strategy.get("rollingUpdate") or {})

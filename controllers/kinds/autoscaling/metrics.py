@@ -12,7 +12,7 @@ from controllers.kinds.core import resources
 from controllers.registry import fields
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
-from scheduler_core.api.quantity import QuantityError, amount
+from scheduler_core.api.quantity import QuantityError, amount, nano_of
 
 SOURCES: Final = {
     "Object": "object",
@@ -108,7 +108,7 @@ def _target(where: str, target: Mapping[str, Any]) -> list[Cause]:
     if kind not in ("Utilization", "Value", "AverageValue"):
         causes.append(fields.bad(f"{where}.type", kind, "must be either Utilization, Value, or AverageValue"))
     for name in ("value", "averageValue"):
-        if target.get(name) is not None and milli(target[name]) <= 0:
+        if target.get(name) is not None and nano_of(target[name]) <= 0:
             causes.append(fields.bad(f"{where}.{name}", target[name], "must be positive"))
     share = target.get("averageUtilization")
     if share is not None and share < 1:

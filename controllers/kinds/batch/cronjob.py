@@ -56,7 +56,7 @@ def _validate(document: Document) -> list[Cause]:
     causes += jobspec.validate("spec.jobTemplate.spec", job)
     if job.get("selector") is not None:
         why = "`selector` will be auto-generated"
-        causes.append(fields.bad("spec.jobTemplate.spec.selector", job["selector"], why))
+        causes.append(fields.bad("spec.jobTemplate.spec.selector", fields.shown_selector(job["selector"]), why))
     if job.get("manualSelector"):
         message = 'Unsupported value: true: supported values: "nil", "false"'
         causes.append(Cause("spec.jobTemplate.spec.manualSelector", message, "FieldValueNotSupported"))

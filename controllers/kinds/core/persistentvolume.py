@@ -15,6 +15,7 @@ from controllers.kinds.core import backing, scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.persistentvolumeclaim import class_name
 from controllers.kinds.core.pod import warnings
+from controllers.kinds.core.pod.defaults import fill_sources
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
@@ -35,8 +36,7 @@ def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
     spec.setdefault("volumeMode", "Filesystem")
-    if isinstance(spec.get("hostPath"), dict):
-        spec["hostPath"].setdefault("type", "")
+    fill_sources(spec)
     child(document, "status").setdefault("phase", "Pending")
 
 

@@ -57,7 +57,10 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     if spec["type"] == "ExternalName":
         return []
     _list_address(spec)
-    causes = rules.cluster_addresses(spec) or service_addresses.families(spec)
+    if rules.cluster_addresses(spec):
+        # The rules tell what is wrong with them.
+        return []
+    causes = service_addresses.families(spec)
     uid, others = document["metadata"]["uid"], lookup.list("services")
     return causes or service_addresses.allocate(spec, uid, others, dry_run=lookup.dry_run)
 

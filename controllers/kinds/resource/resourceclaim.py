@@ -28,7 +28,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return internal.immutable("spec", new["spec"], old.get("spec"), "resource.ResourceClaimSpec")
+    # Upstream looks at the spec once more behind this.
+    return internal.immutable("spec", new["spec"], old.get("spec"), "resource.ResourceClaimSpec") + _validate(new)
 
 
 def _state(document: Mapping[str, Any], age: Any) -> str:
@@ -53,7 +54,6 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     prepare=_prepare,
     defaults=_defaults,
-    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     columns=(

@@ -26,7 +26,9 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return internal.immutable("spec", new["spec"], old.get("spec"), "resource.ResourceClaimTemplateSpec")
+    # Upstream looks at the spec once more behind this.
+    fixed = internal.immutable("spec", new["spec"], old.get("spec"), "resource.ResourceClaimTemplateSpec")
+    return fixed + _validate(new)
 
 
 KIND: Final = Kind(
@@ -38,7 +40,6 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,
-    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     columns=(NAME, AGE),

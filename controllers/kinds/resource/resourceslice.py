@@ -52,9 +52,13 @@ def _defaults(document: dict[str, Any]) -> None:
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
-    spec = document["spec"]
+    return _spec(document["spec"], [])
+
+
+def _spec(spec: Mapping[str, Any], fixed: list[Cause]) -> list[Cause]:
+    """Check a spec; `fixed` is what a change must not change, and stands in the middle."""
     causes = driver_name("spec.driver", spec.get("driver") or "")
-    causes += _pool("spec.pool", spec.get("pool") or {}) + _places(spec)
+    causes += _pool("spec.pool", spec.get("pool") or {}) + fixed + _places(spec)
     return causes + claims.distinct("spec.devices", spec["devices"] or (), DEVICES_MAX, _device)
 
 
@@ -134,11 +138,11 @@ def _attribute(where: str, attribute: Any) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    causes: list[Cause] = []
-    for path in (("nodeName",), ("driver",), ("pool", "name"), ("nodeSelector",), ("allNodes",)):
+    fixed: list[Cause] = []
+    for path in (("pool", "name"), ("driver",), ("nodeName",)):
         field = ".".join(("spec", *path))
-        causes += fields.immutable(field, at(new, "spec", *path), at(old, "spec", *path))
-    return causes
+        fixed += fields.immutable(field, at(new, "spec", *path), at(old, "spec", *path))
+    return _spec(new["spec"], fixed)
 
 
 KIND: Final = Kind(
@@ -153,6 +157,7 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,
+    rule_checks=0,
     validate=_validate,
     validate_update=_validate_update,
     metadata_checks=(0, 1),

@@ -66,6 +66,7 @@ KIND: Final = Kind(
     rank=1,
     whole_rules=True,
     defaults=_defaults,
+    rule_checks=0,
     validate=_validate,
     validate_update=_validate_update,
     prepare=_prepare,

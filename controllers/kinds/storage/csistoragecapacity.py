@@ -27,7 +27,9 @@ def _capacity(document: dict[str, Any]) -> list[Cause]:
 
 
 def _capacity_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    causes = fields.immutable("nodeTopology", new.get("nodeTopology"), old.get("nodeTopology"))
+    topology, before = new.get("nodeTopology"), old.get("nodeTopology")
+    shown = None if topology is None else fields.shown_selector(topology)
+    causes = [] if topology == before else [fields.bad("nodeTopology", shown, "field is immutable")]
     return causes + fields.immutable("storageClassName", new["storageClassName"], old["storageClassName"])
 
 

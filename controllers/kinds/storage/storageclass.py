@@ -31,7 +31,9 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
         fields.qualified_name("provisioner", provisioner.lower()) if provisioner else [fields.required("provisioner")]
     )
     causes += fields.one_of("reclaimPolicy", document.get("reclaimPolicy"), ("Delete", "Retain"))
-    causes += fields.one_of("volumeBindingMode", document.get("volumeBindingMode"), _MODES, needed=True)
+    mode = document.get("volumeBindingMode")
+    causes += [fields.required("volumeBindingMode")] if mode is None else []
+    causes += fields.set_one_of("volumeBindingMode", mode, _MODES)
     for key in document.get("parameters") or {}:
         if not key:
             causes.append(fields.bad("parameters", key, "field can not be empty."))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, text_of
+from controllers.kinds.core.pod.defaults import fill_sources
 from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
@@ -21,7 +22,7 @@ def _attachment_prepare(document: dict[str, Any]) -> None:
     document["status"] = {"attached": False}
 
 
-def _attachment(document: dict[str, Any]) -> list[Cause]:
+def _spec(document: Mapping[str, Any]) -> list[Cause]:
     spec = document.get("spec") or {}
     causes = [] if spec.get("attacher") else [fields.required("spec.attacher")]
     source = spec.get("source") or {}
@@ -36,17 +37,29 @@ def _attachment(document: dict[str, Any]) -> list[Cause]:
     elif name == "":
         why = "must specify non empty persistentVolumeName"
         causes.append(fields.required("spec.source.persistentVolumeName", why))
-    causes += fields.subdomain("spec.nodeName", spec.get("nodeName") or "")
-    # What has come since the first version of the kind is looked at by itself.
-    causes += driver_name("spec.attacher", spec.get("attacher") or "")
+    return causes + fields.subdomain("spec.nodeName", spec.get("nodeName") or "")
+
+
+def _attachment(document: dict[str, Any]) -> list[Cause]:
+    """Check a new one: what has come since the first version of the kind is looked at by itself."""
+    spec = document.get("spec") or {}
+    name = (spec.get("source") or {}).get("persistentVolumeName")
+    causes = _spec(document) + driver_name("spec.attacher", spec.get("attacher") or "")
     return causes + (fields.subdomain("spec.source.persistentVolumeName", name) if name is not None else [])
 
 
 def _attachment_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes = _spec(new) * 2
     if new.get("spec") == old.get("spec"):
-        return []
+        return causes
     shown = internal.shown(new.get("spec") or {}, "storage.VolumeAttachmentSpec")
-    return [fields.bad("spec", shown, "field is immutable")]
+    return [*causes, fields.bad("spec", shown, "field is immutable")]
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    inline = at(document, "spec", "source", "inlineVolumeSpec")
+    if inline is not None:
+        fill_sources(inline)
 
 
 KIND: Final = Kind(
@@ -56,7 +69,8 @@ KIND: Final = Kind(
     namespaced=False,
     subresources=(STATUS_ONLY,),
     prepare=_attachment_prepare,
-    rule_checks=2,
+    defaults=_defaults,
+    rule_checks=0,
     validate=_attachment,
     validate_update=_attachment_update,
     whole_rules=True,

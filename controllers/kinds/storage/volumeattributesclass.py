@@ -36,11 +36,13 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return [
+    causes = [
         fields.not_allowed(key, f"updates to {key} are forbidden.")
         for key in ("driverName", "parameters")
         if new.get(key) != old.get(key)
     ]
+    # Upstream looks at the whole once more behind this.
+    return causes + _validate(new)
 
 
 KIND: Final = Kind(
@@ -54,7 +56,6 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     admit=_admit,
-    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     metadata_checks=(2, 1),

@@ -271,13 +271,18 @@ def _volume(volume: Document) -> None:
             token.setdefault("expirationSeconds", 3600)
         _field_references(source.get("downwardAPI"))
     _field_references(volume.get("downwardAPI"))
-    for key, values in _SOURCES.items():
-        for name, value in values.items():
-            if volume.get(key) is not None:
-                volume[key].setdefault(name, value)
+    fill_sources(volume)
     claim = ((volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}).get("spec")
     if claim is not None:
         claim.setdefault("volumeMode", "Filesystem")
+
+
+def fill_sources(holder: Document) -> None:
+    """Fill in what the source of a volume leaves out, in a pod's volume or a PersistentVolume's spec."""
+    for key, values in _SOURCES.items():
+        for name, value in values.items():
+            if isinstance(holder.get(key), dict):
+                holder[key].setdefault(name, value)
 
 
 def _field_references(source: Document | None) -> None:
