@@ -98,6 +98,10 @@ def test_the_stage_is_few_stops_from_the_top(open_classroom: Callable[[str], Cla
     wait_state(teacher, lambda now: len(now["nodes"]) == 12, "twelve nodes")
     # Bars become one stop each with what comes for a keyboard alone.
     teacher.get_by_test_id("class").wait_for()
+    teacher.wait_for_function(
+        "() => [...document.querySelectorAll('.top-bar [role=toolbar]')].every((bar) => "
+        "[...bar.querySelectorAll('button')].filter((one) => one.tabIndex === 0).length <= 1)"
+    )
     before: list[str] = []
     while not teacher.evaluate("Boolean(document.activeElement?.closest('#stage'))"):
         teacher.keyboard.press("Tab")
