@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
-from clustersim.classroom import auth, doors
+from clustersim.classroom import auth, doors, lessons
 from clustersim.pages.catalogue import LANGUAGES, texts
 from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
@@ -52,7 +52,13 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "home.html",
-        {**_common(request), "cards": cards, "chosen": "three-nodes", "ask_phrase": _asks_phrase(request)},
+        {
+            **_common(request),
+            "cards": cards,
+            "chosen": "three-nodes",
+            "ask_phrase": _asks_phrase(request),
+            "lessons": lessons.all_packages(),
+        },
     )
 
 

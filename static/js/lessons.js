@@ -10,9 +10,6 @@ import { said } from "./lib/said.js";
 import { forgetProgress, lastClass, lessonProgress, listLessons, openLesson, rememberClass } from "./net/lessons.js";
 import { ApiError } from "./net/rest.js";
 
-/** Outlines while the list is on its way. */
-const OUTLINES = 6;
-
 /**
  * @param {object} page
  * @param {HTMLElement} page.root
@@ -26,8 +23,6 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
   const error = /** @type {HTMLElement} */ (root.querySelector("#lesson-error"));
   const again = askedAgain(root, t, lang);
   const short = /** @type {HTMLInputElement} */ (root.querySelector("#lesson-short"));
-  list.replaceChildren(...Array.from({ length: OUTLINES }, () => element("li", { class: "lesson-card outline", "aria-hidden": "true" })));
-  list.setAttribute("aria-busy", "true");
 
   /** @param {string} id @param {boolean} alone */
   const open = async (id, alone) => {

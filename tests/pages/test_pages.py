@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from clustersim.classroom import templates
+from clustersim.classroom import lessons, templates
 from clustersim.headers import SecurityHeadersMiddleware
 from clustersim.pages import catalogue, views
 from tests.tools import application
@@ -30,6 +30,12 @@ async def test_home_offers_every_template_and_the_join_form() -> None:
         assert f'data-testid="template-{name}"' in text
     assert 'data-testid="join-code"' in text
     assert "A Kubernetes control plane you can stop, question and rewind" in text
+
+
+async def test_home_keeps_the_place_of_each_lesson() -> None:
+    """The cards come a moment later; what stands below them does not move then."""
+    _, text = await page("/")
+    assert text.count('class="lesson-card outline"') == len(lessons.all_packages()) > 0
 
 
 def test_every_template_of_the_classroom_has_its_card() -> None:
