@@ -28,6 +28,8 @@ export class Actions {
     this.view = view;
     /** @type {Map<string, Promise<Readonly<Record<string, Schema>> | null>>} by group and version */
     this.told = new Map();
+    /** Names that were asked for and that the page has not heard of yet, by resource and namespace. @type {Map<string, Set<string>>} */
+    this.asked = new Map();
   }
 
   /** The namespace of what this person creates. */
@@ -45,15 +47,29 @@ export class Actions {
     const view = this.view();
     const kind = kindNamed(item.kind);
     const namespace = kind.namespaced ? (wanted["namespace"] || this.namespace) : "";
+    const asked = this.askedFor(kind.resource, namespace);
     const name = item.stem
-      ? numberedName(view, kind.resource, namespace, item.stem)
-      : workloadName(view, kind.resource, namespace);
+      ? numberedName(view, kind.resource, namespace, item.stem, asked)
+      : workloadName(view, kind.resource, namespace, asked);
     /** @type {Values} */
     const values = { ...item.defaults, name };
     if (kind.namespaced) values["namespace"] = namespace;
     if (item.kind === "Node") values["zone"] = emptiestZone(view);
     if (item.id === "pod-claim") values["claim"] = unusedClaim(view, namespace) || (values["claim"] ?? "");
     return { ...values, ...wanted };
+  }
+
+  /**
+   * Names of this page's own requests whose objects it has not heard of: whoever clicks twice means two.
+   * @param {string} resource
+   * @param {string} namespace
+   */
+  askedFor(resource, namespace) {
+    const place = `${resource} ${namespace}`;
+    const asked = this.asked.get(place) ?? new Set();
+    for (const name of asked) if (objectAt(this.view(), resource, namespace ? `${namespace}/${name}` : name)) asked.delete(name);
+    this.asked.set(place, asked);
+    return asked;
   }
 
   /**
@@ -66,13 +82,17 @@ export class Actions {
     if (item.id === "pod-high-priority") await this.ensureHighPriorityClass();
     const values = this.valuesFor(item, wanted);
     const kind = kindNamed(item.kind);
+    const asked = this.askedFor(kind.resource, values["namespace"] ?? "");
     for (let tries = 1; ; tries += 1) {
+      const name = values["name"] ?? "";
+      asked.add(name);
       try {
         return await this.api.create(kind, item.build(values), this.namespace);
       } catch (problem) {
+        asked.delete(name);
         const taken = problem instanceof ApiError && problem.status.reason === "AlreadyExists";
         if (!taken || wanted["name"] || tries >= NAME_TRIES_MAX) throw problem;
-        values["name"] = followingName(values["name"] ?? "");
+        values["name"] = followingName(name);
       }
     }
   }

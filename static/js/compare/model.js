@@ -2,7 +2,7 @@
 
 /** @import { Compared, CompareAsk, CompareRow, CompareSums, View } from "../lib/types.d.ts" */
 /** @import { Table } from "../lib/csv.js" */
-import { objectAt } from "../state/selectors.js";
+import { objectAt, objectsOf } from "../state/selectors.js";
 
 /**
  * What a person has chosen for one side.
@@ -16,8 +16,22 @@ import { objectAt } from "../state/selectors.js";
 /** @type {Side} */
 export const AS_IT_IS = { kind: "now", weights: {}, without: "", yaml: "" };
 
+/** The other side begins where something can be moved: two that are the same have nothing to tell. @type {Side} */
+export const MOVED = { ...AS_IT_IS, kind: "weights" };
+
 /** What may come: pods that wait, all pods anew, the last arrivals. */
 export const INPUTS = /** @type {const} */ (["now", "anew", "20", "40", "100"]);
+
+/**
+ * What is compared while nobody has chosen: the pods that wait, or all of them where none does.
+ * @param {View} view
+ * @returns {typeof INPUTS[number]}
+ */
+export function inputOf(view) {
+  for (const pod of objectsOf(view, "pods").values())
+    if (!pod.spec?.["nodeName"] && !pod.metadata.deletionTimestamp) return "now";
+  return "anew";
+}
 
 /** Nodes in the chart; of more those that differ most. */
 export const NODES_MAX = 40;

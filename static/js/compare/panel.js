@@ -9,7 +9,7 @@ import { csvOf } from "../lib/csv.js";
 import { text } from "../lib/text.js";
 import { hues, nodesChart, waitsChart } from "./charts.js";
 import { saidKey } from "../state/people.js";
-import { INPUTS, askOf, pluginsOf, tableOf } from "./model.js";
+import { AS_IT_IS, INPUTS, MOVED, askOf, inputOf, pluginsOf, tableOf } from "./model.js";
 import { nodesTable, podsTable, sumsTable, verdictOf } from "./result.js";
 import { picker } from "./side.js";
 
@@ -43,7 +43,7 @@ class Panel {
     this.asking = false;
     this.drawn = "";
     this.turn = 0;
-    this.sides = { a: picker("a", () => this.draw()), b: picker("b", () => this.draw()) };
+    this.sides = { a: picker("a", AS_IT_IS, () => this.draw()), b: picker("b", MOVED, () => this.draw()) };
     this.inputLabel = element("label", { for: "compare-input" });
     this.input = element("select", { class: "input", id: "compare-input", "data-testid": "compare-input" });
     this.run = element("button", { class: "button primary", type: "button", "data-testid": "compare-run", onclick: () => this.ask() });
@@ -113,7 +113,7 @@ class Panel {
     if (key === this.drawn) return;
     this.drawn = key;
     setText(this.inputLabel, t("compare.input"));
-    const chosen = this.input.value || INPUTS[0];
+    const chosen = this.input.value || inputOf(view);
     this.input.replaceChildren(...INPUTS.map((one) => element("option", { value: one, selected: one === chosen },
       one in INPUT_WORDS ? t(INPUT_WORDS[/** @type {"now"} */ (one)]) : t("compare.input_last", { n: one }))));
     setText(this.csv, t("compare.csv"));

@@ -4,15 +4,15 @@
 /** @import { Side } from "./model.js" */
 import { element, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
-import { AS_IT_IS } from "./model.js";
 
 const WEIGHT_MAX = 10;
 
 /**
  * @param {"a" | "b"} name
+ * @param {Side} begun
  * @param {() => void} changed
  */
-export function picker(name, changed) {
+export function picker(name, begun, changed) {
   const label = element("label", { for: `compare-${name}` });
   const kind = element("select", { class: "input", id: `compare-${name}`, "data-testid": `compare-${name}` });
   const more = element("div", { class: "cmp-more" });
@@ -20,7 +20,7 @@ export function picker(name, changed) {
     element("div", { class: "cmp-pick" }, [element("b", { class: "cmp-letter", "aria-hidden": "true" }, name.toUpperCase()), label, kind]), more,
   ]);
   /** @type {Side} */
-  let side = AS_IT_IS;
+  let side = begun;
   let drawn = "";
   kind.addEventListener("change", () => {
     turn({ kind: kind.value });

@@ -4,6 +4,7 @@
 import { element, icon } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { text } from "../lib/text.js";
+import { groupOf } from "../state/groups.js";
 import { isWall, lookersAt } from "../state/looks.js";
 import { refusedWrite } from "../state/roles.js";
 import { conditionOf, cycleInHand, podState } from "../state/selectors.js";
@@ -62,7 +63,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
   close.addEventListener("click", () => dispatch({ type: "deselect" }));
   return [
     element("div", { class: "inspector-title" }, [
-      element("span", { class: `glyph ${state.key}`, "aria-hidden": "true" },
+      element("span", { class: `glyph ${state.key}${hueOf(object, view, ui)}`, "aria-hidden": "true" },
         object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
       element("h2", { "data-testid": "inspector-name" }, name),
       element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
@@ -71,6 +72,16 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
     element("p", { class: "inspector-line" }, line),
     ask || null,
   ];
+}
+
+/**
+ * A pod has the hue that it has on the stage.
+ * @param {Slim} object
+ * @param {View} view
+ * @param {Ui} ui
+ */
+export function hueOf(object, view, ui) {
+  return object.resource === "pods" ? ` hue-${groupOf(view, /** @type {PodSlim} */ (object), ui.colourBy).hue + 1}` : "";
 }
 
 /**

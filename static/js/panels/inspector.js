@@ -166,7 +166,7 @@ function mountHead(dispatch) {
       // What controllers made of a student's work is the student's, too.
       const author = authorOf(view, object) ?? whose(view, object.metadata.namespace);
       const others = lookersAt(view, object.resource, keyOf(object)).map(({ id }) => id);
-      const key = [object.metadata.uid, object.metadata.resourceVersion, state.key, author?.name, view.me?.role, ui.enlarged, ui.theme, ui.lang,
+      const key = [object.metadata.uid, object.metadata.resourceVersion, state.key, author?.name, view.me?.role, ui.enlarged, ui.colourBy, ui.theme, ui.lang,
         ...others].join("|");
       if (key === shown) return;
       shown = key;

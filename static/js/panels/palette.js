@@ -5,15 +5,21 @@
 /** @import { Tool } from "./palette-tools.js" */
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { roving } from "../dom/roving.js";
+import { ownerGroup, ownerLook } from "../lib/hues.js";
 import { DRAGGED, fullName, ITEMS } from "../lib/items.js";
 import { text } from "../lib/text.js";
+import { ownerlessNumbers } from "../state/groups.js";
 import { refusedItem } from "../state/roles.js";
+import { objectsOf } from "../state/selectors.js";
 import { commandLine } from "./command-line.js";
 import { TOOLS } from "./palette-tools.js";
 import { mountSearch } from "./search.js";
 import { undoButtons } from "./undo.js";
 
 const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "policies"]);
+
+/** How often at most the palette looks which hues its pods have got, real milliseconds. */
+const HUES_EVERY_MS = 1_000;
 
 /**
  * @param {HTMLElement} root
@@ -38,6 +44,7 @@ export function mount(root, dispatch) {
   /** @type {Cell[]} */
   let cells = [];
   let shownLang = "";
+  const hues = swatchHues();
 
   /** @param {Ui["lang"]} lang */
   const build = (lang) => {
@@ -75,6 +82,7 @@ export function mount(root, dispatch) {
         setAttribute(root, "aria-label", text(ui.lang, "palette"));
       }
       for (const cell of cells) cell.update(view, ui);
+      hues(view, cells);
       undo.update(ui);
       footStops.refresh();
       command.update(view, ui);
@@ -91,7 +99,7 @@ export function mount(root, dispatch) {
 
 /**
  * A place of the palette, and how it follows what the session holds.
- * @typedef {{element: HTMLElement, update: (view: View, ui: Ui) => void}} Cell
+ * @typedef {{element: HTMLElement, item?: Item, update: (view: View, ui: Ui) => void}} Cell
  */
 
 /**
@@ -124,6 +132,7 @@ function itemCell(item, dispatch) {
     if (event.dataTransfer) event.dataTransfer.effectAllowed = "copy";
   });
   return {
+    item,
     element: element("div", { class: "palette-cell" }, [button, more]),
     update(view, { lang }) {
       const shown = text(lang, item.label);
@@ -175,6 +184,29 @@ function toolCell(tool, newest, dispatch) {
 /** @param {Item} item */
 function swatch(item) {
   return element("span", { class: `swatch hue-${item.hue}${item.filled ? " filled" : ""}`, "aria-hidden": "true" });
+}
+
+/**
+ * The squares of pods take the hue that the server has given to what a click makes, as soon as there is one.
+ * @returns {(view: View, cells: readonly Cell[]) => void}
+ */
+function swatchHues() {
+  let lookedMs = -Infinity;
+  /** @type {unknown[]} */
+  let looked = [];
+  return (view, cells) => {
+    const now = performance.now();
+    const pods = objectsOf(view, "pods");
+    if (looked[1] === cells && (looked[0] === pods || now - lookedMs < HUES_EVERY_MS)) return;
+    [looked, lookedMs] = [[pods, cells], now];
+    const numbers = ownerlessNumbers(view);
+    for (const { item, element: place } of cells) {
+      if (!item?.hue) continue;
+      const number = numbers.get(ownerGroup({ metadata: { name: `${item.stem}1` } }).key);
+      const hue = number === undefined ? item.hue : ownerLook(number, "").hue + 1;
+      setAttribute(/** @type {Element} */ (place.querySelector(".swatch")), "class", `swatch hue-${hue}${item.filled ? " filled" : ""}`);
+    }
+  };
 }
 
 /** What stands under an icon where the palette is narrow: kubectl's short names, where a kind has one. */

@@ -172,12 +172,12 @@ function mountChart(dispatch) {
       setAttribute(head, "aria-valuenow", String(now));
       setAttribute(head, "aria-valuetext", text(lang, "past_at", { time: clockTime(view.epochMs + at), revision: number(lang, now) }));
       const bookmarks = bookmarksOf(view.objects);
-      const key = [lang, held, bookmarks.length, bookmarks.at(-1)?.name, view.people.length].join("|");
+      const key = [lang, held, past.shown ? at : "", bookmarks.length, bookmarks.at(-1)?.name, view.people.length].join("|");
       if (drawn === key && chart.dataset["of"] === String(timelineId(timeline))) return;
       drawn = key;
       chart.dataset["of"] = String(timelineId(timeline));
       drawFlags(flags, bookmarks, timeline, ui, dispatch);
-      drawAxis(axis, timeline, view.epochMs);
+      drawAxis(axis, timeline, view.epochMs, placeOf(timeline, at));
       for (const { lane, label, count, track } of lanes) {
         setText(label, text(lang, `lane_${lane}`));
         setText(count, number(lang, (timeline.counts[lane] ?? []).reduce((sum, one) => sum + one, 0)));
@@ -186,6 +186,9 @@ function mountChart(dispatch) {
     },
   };
 }
+
+/** As wide as the sign over a moment, and a time on the axis, pixels. */
+const SIGN_PX = 80;
 
 /** @type {WeakMap<TimelineState, number>} */
 const IDS = new WeakMap();
@@ -247,10 +250,14 @@ function drawFlags(flags, bookmarks, timeline, ui, dispatch) {
  * @param {HTMLElement} axis
  * @param {TimelineState} timeline
  * @param {number} epochMs
+ * @param {number} head share of the width at which the moment's own sign ends
  */
-function drawAxis(axis, timeline, epochMs) {
+function drawAxis(axis, timeline, epochMs, head) {
   const fine = timeline.toMs - timeline.fromMs < 6_000;
-  axis.replaceChildren(...ticksOf(timeline).map((ms) => {
+  // A time of which the sign would leave a digit is left out.
+  const sign = SIGN_PX / Math.max(1, axis.clientWidth);
+  const beside = (/** @type {number} */ ms) => Math.abs(placeOf(timeline, ms) - (head - sign / 2)) > sign;
+  axis.replaceChildren(...ticksOf(timeline).filter(beside).map((ms) => {
     const tick = element("span", { class: "tl-tick" }, fine ? clockTime(epochMs + ms, true).slice(0, 10) : clockTime(epochMs + ms));
     tick.style.left = `${100 * placeOf(timeline, ms)}%`;
     return tick;

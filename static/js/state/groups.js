@@ -4,7 +4,7 @@
 import { initials } from "../lib/faces.js";
 import { ownerGroup, ownerLook } from "../lib/hues.js";
 import { whose } from "./people.js";
-import { authorOf, compareNames } from "./selectors.js";
+import { authorOf, compareNames, objectsOf } from "./selectors.js";
 
 /**
  * @typedef {{key: string, label: string, kind: string, number: number, hue: number, ring: boolean}} Group one entry of
@@ -72,4 +72,19 @@ export function sortedGroups(groups, pods) {
   for (const { label } of used) labels.set(label, (labels.get(label) ?? 0) + 1);
   return used.map((group) => (labels.get(group.label) > 1 && group.kind
     ? { ...group, label: `${group.label} (${group.kind})` } : group));
+}
+
+/**
+ * The numbers that the server gave to pods that nobody owns, by the group that they are drawn with.
+ * @param {View} view
+ * @returns {Map<string, number>}
+ */
+export function ownerlessNumbers(view) {
+  const numbers = new Map();
+  for (const object of objectsOf(view, "pods").values()) {
+    const pod = /** @type {PodSlim} */ (object);
+    if (pod.hues?.owner === undefined || pod.metadata.ownerReferences?.length) continue;
+    numbers.set(ownerGroup(pod).key, pod.hues.owner);
+  }
+  return numbers;
 }

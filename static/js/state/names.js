@@ -12,9 +12,10 @@ const WORKLOADS = ["web", "api", "cart", "redis", "batch", "train", "mail", "sea
  * @param {string} resource
  * @param {string} namespace "" for cluster-scoped
  * @param {string} stem
+ * @param {Iterable<string>} [also] names that are taken as well: asked for, and not heard of yet
  */
-export function numberedName(view, resource, namespace, stem) {
-  const taken = namesIn(view, resource, namespace);
+export function numberedName(view, resource, namespace, stem, also = []) {
+  const taken = [...namesIn(view, resource, namespace), ...also];
   let highest = 0;
   for (const name of taken) {
     if (!name.startsWith(stem)) continue;
@@ -29,9 +30,10 @@ export function numberedName(view, resource, namespace, stem) {
  * @param {View} view
  * @param {string} resource
  * @param {string} namespace
+ * @param {Iterable<string>} [also] names that are taken as well: asked for, and not heard of yet
  */
-export function workloadName(view, resource, namespace) {
-  const taken = namesIn(view, resource, namespace);
+export function workloadName(view, resource, namespace, also = []) {
+  const taken = new Set([...namesIn(view, resource, namespace), ...also]);
   for (let round = 1; ; round += 1)
     for (const word of WORKLOADS) {
       const name = round === 1 ? word : `${word}-${round}`;

@@ -59,8 +59,10 @@ function queueFacts({ toMs, lang }) {
     ],
     waits: [
       fact(lang, "title", "plain strong", "waits"),
-      fact(lang, "half", "half", "half", { s: number(lang, sample?.half ?? 0, 1) }),
-      fact(lang, "twentieth", "twentieth", "twentieth", { s: number(lang, sample?.twentieth ?? 0, 1) }),
+      ...(total === 0 ? [fact(lang, "nobody", "plain", "nobodyWaits")] : [
+        fact(lang, "half", "half", "half", { s: number(lang, sample?.half ?? 0, 1) }),
+        fact(lang, "twentieth", "twentieth", "twentieth", { s: number(lang, sample?.twentieth ?? 0, 1) }),
+      ]),
     ],
   };
 }

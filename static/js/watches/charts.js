@@ -7,6 +7,7 @@
 import { escapeText } from "../dom/plotly.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { layoutOf } from "../streams/charts.js";
+import { added } from "./recorder.js";
 
 /** @typedef {Omit<Base, "shape">} Scene */
 
@@ -128,9 +129,10 @@ export function stretches(moments, toMs) {
  */
 export function lanesTable(lanes, { lang, toMs }) {
   const rows = lanes.flatMap((lane) => {
-    const last = momentsOf(lane, -Infinity, toMs).at(-1);
-    const sum = (/** @type {"lists" | "events" | "gones"} */ key) => momentsOf(lane, -Infinity, toMs).reduce((all, one) => all + one[key], 0);
-    return last ? [/** @type {Row} */ ([nameOf(lang, lane), text(lang, `watches.state.${last.state}`), last.revision, last.lag, sum("lists"), sum("events"), sum("gones")])] : [];
+    const until = momentsOf(lane, -Infinity, toMs);
+    const last = until.at(-1);
+    const { lists, events, gones } = until.reduce(added, lane.before);
+    return last ? [/** @type {Row} */ ([nameOf(lang, lane), text(lang, `watches.state.${last.state}`), last.revision, last.lag, lists, events, gones])] : [];
   });
   return { head: ["component", "state", "heard", "lag", "lists", "events", "gones"], rows };
 }

@@ -21,7 +21,16 @@ export const MOMENTS_MAX = 1_200;
  * @property {ReturnType<typeof stateOf>} state
  */
 
-/** @typedef {{name: string, count: number, now: Watch, moments: Moment[]}} Lane */
+/**
+ * @typedef {object} Lane
+ * @property {string} name
+ * @property {number} count
+ * @property {Watch} now
+ * @property {Moment[]} moments
+ * @property {Counts} before what happened before the moments that are kept
+ */
+
+/** @typedef {{lists: number, events: number, gones: number}} Counts */
 
 export class WatchRecorder {
   constructor() {
@@ -37,9 +46,10 @@ export class WatchRecorder {
       const known = this.lanes.get(now.name);
       const last = known?.moments.at(-1);
       if (last && last.t >= atMs) continue;
-      const moment = momentOf(now, known?.now ?? null, atMs);
-      const moments = [...(known?.moments ?? []), moment].slice(-MOMENTS_MAX);
-      this.lanes.set(now.name, { name: now.name, count: now.count, now, moments });
+      const moments = [...(known?.moments ?? []), momentOf(now, known?.now ?? null, atMs)];
+      const gone = moments.splice(0, moments.length - MOMENTS_MAX);
+      const before = gone.reduce(added, known?.before ?? countsOf(now));
+      this.lanes.set(now.name, { name: now.name, count: now.count, now, moments, before });
     }
     this.version += 1;
   }
@@ -53,6 +63,20 @@ export const watchRecorder = new WatchRecorder();
  * @param {"lists" | "watchEvents" | "listedObjects" | "rows"} key
  */
 export const sumOf = (watch, key) => watch.resources.reduce((sum, one) => sum + one[key], 0);
+
+/**
+ * What its process has counted since it began.
+ * @param {Watch} watch
+ * @returns {Counts}
+ */
+const countsOf = (watch) => ({ lists: sumOf(watch, "lists"), events: sumOf(watch, "watchEvents"), gones: watch.gones });
+
+/**
+ * @param {Counts} sum
+ * @param {Counts} one
+ * @returns {Counts}
+ */
+export const added = (sum, one) => ({ lists: sum.lists + one.lists, events: sum.events + one.events, gones: sum.gones + one.gones });
 
 /**
  * @param {Watch} now

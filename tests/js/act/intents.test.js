@@ -54,6 +54,19 @@ const refuse = (message) => () => {
   throw new ApiError({ kind: "Status", code: 403, reason: "Forbidden", message });
 };
 
+test("who clicks twice before the first is heard of asks for two names; one that was refused is free again", async () => {
+  const { does, calls } = worldOf();
+  await Promise.all([1, 2].map(() => does({ type: "create", item: "pod-small" })));
+  await Promise.all([1, 2].map(() => does({ type: "create", item: "deployment" })));
+  const names = calls.filter(([method]) => method === "create").map(([, , object]) => object.metadata.name);
+  assert.deepEqual(names, ["small-1", "small-2", "web", "api"]);
+
+  const refused = worldOf({ answers: { create: refuse("no") } });
+  await refused.does({ type: "create", item: "pod-small" });
+  await refused.does({ type: "create", item: "pod-small" });
+  assert.deepEqual(refused.calls.map(([, , object]) => object.metadata.name), ["small-1", "small-1"]);
+});
+
 test("selecting changes only this browser, turns the tab and takes the keyboard along when asked", async () => {
   const { does, calls } = worldOf();
   let { ui, inspector } = await does({ type: "select", resource: "pods", key: "default/web" });

@@ -29,6 +29,7 @@ export const EN = {
   "streams.unschedulable": "unschedulable",
   "streams.sum": "sum {n}",
   "streams.waits": "Waiting time, s",
+  "streams.nobodyWaits": "no pod waits",
   "streams.half": "half wait longer than {s} s",
   "streams.twentieth": "1 in 20 waits longer than {s} s",
   "streams.scoresUnit": "points of the winner",

@@ -29,6 +29,7 @@ export const ZH_HANS = {
   "streams.unschedulable": "无法调度",
   "streams.sum": "合计 {n}",
   "streams.waits": "等待时间（秒）",
+  "streams.nobodyWaits": "没有 Pod 在等待",
   "streams.half": "一半等待超过 {s} 秒",
   "streams.twentieth": "每 20 个中有 1 个等待超过 {s} 秒",
   "streams.scoresUnit": "胜出节点的分数",

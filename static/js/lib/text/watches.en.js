@@ -3,8 +3,8 @@
 /** @type {Record<string, string>} */
 export const EN = {
   "watches.title": "What each component lists and watches",
-  "watches.under": "since this tab was opened",
-  "watches.now": "How each stands; lists, events and 410s since this tab was opened",
+  "watches.under": "as it happens, since this tab was opened",
+  "watches.now": "How each stands; lists, events and 410s so far",
   "watches.byResource": "By resource, since each process began",
   "watches.people": "Pages watch, too: {n} {n|person|people} online, this page is level at revision {revision}.",
   "watches.heard": "{n} watch {n|event|events}",

@@ -3,8 +3,8 @@
 /** @type {Record<string, string>} */
 export const ZH_HANS = {
   "watches.title": "每个组件列出和监视什么",
-  "watches.under": "自打开此标签页起",
-  "watches.now": "各组件现状；list、事件和 410 自打开此标签页起计数",
+  "watches.under": "实时记录，自打开此标签页起",
+  "watches.now": "各组件现状；list、事件和 410 为累计数",
   "watches.byResource": "按资源，自各进程启动起",
   "watches.people": "页面也在监视：{n} 人在线，本页已到 revision {revision}。",
   "watches.heard": "{n} 个 watch 事件",
