@@ -7,6 +7,9 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
+from scheduler_core.kernels.collecting import collect_rarely
+from scheduler_core.kernels.readiness import make_ready
+
 SWITCH_SECONDS: Final = 0.001
 """How long one thread may hold the interpreter while others want it: an answer passes through several threads."""
 
@@ -39,10 +42,10 @@ class Command(BaseCommand):
 
         from clustersim.asgi import application, body_bytes_max
         from clustersim.runtime import lifeline
-        from scheduler_core.kernels.collecting import collect_rarely
 
         lifeline.watch()
         collect_rarely()
+        make_ready()
         # A file that is being read holds the interpreter: everybody else gets it back sooner than after Python's 5 ms.
         sys.setswitchinterval(SWITCH_SECONDS)
         folder = settings.DATA / "tls"

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from clustersim.runtime import lifeline
 from clustersim.runtime.worker import Worker
 from scheduler_core.kernels.collecting import collect_rarely
+from scheduler_core.kernels.readiness import make_ready
 
 
 class Command(BaseCommand):
@@ -20,4 +21,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.watch()
         collect_rarely()
+        make_ready()
         Worker().run()
