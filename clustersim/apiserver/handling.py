@@ -10,7 +10,18 @@ from typing import Any, Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import containers, deleting, discovery, fairness, health, openapi, reviews, tokens, writing
+from clustersim.apiserver import (
+    asked,
+    containers,
+    deleting,
+    discovery,
+    fairness,
+    health,
+    openapi,
+    reviews,
+    tokens,
+    writing,
+)
 from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.impersonating import IMPERSONATED, acting
 from clustersim.apiserver.limits import Watches
@@ -90,17 +101,16 @@ def _flow(noted: Noted) -> list[tuple[str, str]]:
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:
     with noted.marks.step("authentication"):
-        principal = _authenticated(request)
-        if principal is None:
-            if doors.look_up(request.code, request.address) is None:
-                raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
-            raise unauthorized()
+        principal = _authenticated(request) or _nobody(request)
         noted.principal = principal
         noted.principal = principal = acting(request, principal)
     person_limits.spend(person_limits.REQUESTS, principal.participant_id)
+    with noted.marks.step("authorization"):
+        asked.check(request, principal)
     if request.method != "GET":
         person_limits.check_write(principal)
-    hints.touch(principal.session_id)
+    if not accounttokens.is_nobody(principal):
+        hints.touch(principal.session_id)
     check_timeout(request)
     path = request.path.rstrip("/")
     if reviews.review_of(path) is not None:
@@ -127,7 +137,6 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             return health.answer(request, parts)
         case "metrics" if len(parts) == 1:
             _only_get(request)
-            roles.check_path(principal, "get", path)
             return fairness.metrics(principal.session_id)
         case ".well-known" | "openid" if path in _KEYS and request.method != "GET":
             raise method_not_allowed()
@@ -158,6 +167,20 @@ def _authenticated(request: Request) -> Principal | None:
         return None
 
 
+def _nobody(request: Request) -> Principal:
+    """Return as whom a request is taken that shows nothing of who sends it.
+
+    Raises:
+        ApiError: 401, what it shows is no good; 404, there is no such session; 429.
+    """
+    session = doors.look_up(request.code, request.address)
+    if session is None:
+        raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
+    if token_in(request.code, request.headers)[0] or request.certificate:
+        raise unauthorized()
+    return accounttokens.nobody(session.code, session.id)
+
+
 def _way(request: Request) -> str:
     """Return by what a request comes, for the rules on cookies."""
     return "WEBSOCKET" if request.websocket else request.method
@@ -172,6 +195,8 @@ def still_allowed(watch: Watch) -> bool:
     """Return whether a watch may go on: its token is still good; marks the session as used."""
     close_old_connections()
     request = watch.request
+    if accounttokens.is_nobody(watch.principal):
+        return sessions.find(request.code) is not None
     principal = _authenticated(request)
     if principal is None or acting(request, principal).participant_id != watch.principal.participant_id:
         return False

@@ -25,6 +25,10 @@ ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 """Who issues tokens, and the audience that the API server itself is."""
 
 PREFIX: Final = "system:serviceaccount:"
+
+NOBODY: Final = "system:anonymous"
+"""Whoever shows nothing of who they are; bindings may give them something."""
+
 _HEAD: Final = {"alg": "HS256", "typ": "JWT"}
 _TOKEN_BYTES_MAX: Final = 16_384
 
@@ -103,6 +107,16 @@ def account_principal(code: str, session_id: int, user: Document) -> Principal:
     # No row of a participant has such a number: what is counted a person is counted an account.
     number = -1 - int.from_bytes(hashlib.sha256(name.encode()).digest()[:6])
     return Principal(session_id, code, number, name, short, ACCOUNT, namespace, user=user)
+
+
+def nobody(code: str, session_id: int) -> Principal:
+    """Return the principal of whoever shows nothing of who they are."""
+    return account_principal(code, session_id, {"username": NOBODY, "groups": ["system:unauthenticated"]})
+
+
+def is_nobody(principal: Principal) -> bool:
+    """Return whether a request showed nothing of who sends it."""
+    return principal.role == ACCOUNT and "system:unauthenticated" in (principal.user or {}).get("groups", ())
 
 
 def user_named(name: str, uid: str = "") -> Document:

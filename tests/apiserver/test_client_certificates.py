@@ -97,7 +97,7 @@ def test_a_certificate_is_good_in_its_session_and_for_its_time(room: Room) -> No
     other = Room("empty")
     assert shown(other, pem, "POST", SELF, me)[0] == 401, "another session has another key"
     assert shown(room, pem[:-60] + pem[-40:], "POST", SELF, me)[0] == 401
-    assert shown(room, "", "POST", SELF, me)[0] == 401
+    assert shown(room, "", "POST", SELF, me)[0] == 403, "who shows nothing is nobody"
     wrong = {"authorization": "Bearer nobody"}
     assert shown(room, pem, "POST", SELF, me, **wrong)[0] == 401, "who sends a token is known by that"
     room.run(700)
@@ -182,4 +182,4 @@ def test_a_client_shows_its_certificate_by_tls(live_server_up: Server, tmp_path:
     status, told, again = review(known)
     assert (status, told["status"]["userInfo"]["username"]) == (201, "mei")
     assert review(known, again)[0] == 201
-    assert review(nobody)[0] == 401
+    assert review(nobody)[0] == 403

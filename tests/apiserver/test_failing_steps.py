@@ -116,7 +116,7 @@ MASTERS = {
 
 CASES: dict[str, tuple[str, str, Any, int, str, str, str]] = {
     # what → (method, path, body, code, step, plugin, a part of what is told)
-    "no token": ("POST", PODS, pod(), 401, "authentication", "", "Unauthorized"),
+    "no token": ("POST", PODS, pod(), 403, "authorization", "", "system:anonymous"),
     "a student elsewhere": ("POST", PODS, pod(), 403, "authorization", "", "cannot create"),
     "a node of one's choice": ("POST", "/api/v1/namespaces/s-stu/pods", pod(nodeName="n1"), 403, "authorization", "",
                                "choosing the node"),

@@ -16,13 +16,51 @@ def _pods(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/pods"
 
 
-def test_without_a_token_nothing_is_told(api: Api) -> None:
-    for path in ("/api/v1/pods", "/version", "/apis", "/openapi/v3"):
-        status, document, headers = api.request("GET", path, role="")
-        assert (status, document["reason"]) == (401, "Unauthorized")
-        assert "WWW-Authenticate" not in headers
-    status, _, _ = api.request("GET", "/api/v1/pods", role="", headers={"Authorization": "Bearer wrong"})
-    assert status == 401
+def test_who_shows_nothing_is_nobody_and_a_wrong_token_is_refused(api: Api) -> None:
+    """As with upstream's default flags: `system:anonymous` reads versions and health, and is forbidden the rest."""
+    pods = '"pods" in API group "" at the cluster scope'
+    for path, why in (
+        ("/api/v1/pods", f'pods is forbidden: User "system:anonymous" cannot list resource {pods}'),
+        ("/api/v1/pods?watch=1", f'pods is forbidden: User "system:anonymous" cannot watch resource {pods}'),
+        ("/apis", 'forbidden: User "system:anonymous" cannot get path "/apis"'),
+        ("/openapi/v3", 'forbidden: User "system:anonymous" cannot get path "/openapi/v3"'),
+        ("/nowhere", 'forbidden: User "system:anonymous" cannot get path "/nowhere"'),
+        (
+            "/api/v1/namespaces/default",
+            'namespaces "default" is forbidden: User "system:anonymous" cannot get resource "namespaces" '
+            'in API group "" in the namespace "default"',
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/deployments/web/scale",
+            'deployments.apps "web" is forbidden: User "system:anonymous" cannot get resource "deployments/scale" '
+            'in API group "apps" in the namespace "default"',
+        ),
+    ):
+        for shown in ({}, {"Authorization": "Nonsense"}, {"Authorization": "Bearer "}):
+            status, document, headers = api.request("GET", path, role="", headers=shown)
+            assert (status, document["reason"], document["message"]) == (403, "Forbidden", why)
+            assert "WWW-Authenticate" not in headers
+    assert api.request("GET", "/version", role="")[0] == 200
+    for wrong in ({"Authorization": "Bearer wrong"}, {"Cookie": f"clustersim-{api.made['code']}=wrong"}):
+        for path in ("/api/v1/pods", "/version"):
+            assert api.request("GET", path, role="", headers=wrong)[0] == 401
+
+
+def test_a_binding_gives_nobody_what_it_says(api: Api, namespace: str) -> None:
+    group = "rbac.authorization.k8s.io"
+    binding = {
+        "metadata": {"name": "for-all"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"apiGroup": group, "kind": "Group", "name": "system:unauthenticated"}],
+    }
+    assert api.request("GET", _pods(namespace), role="")[0] == 403
+    assert api.request("POST", f"/apis/{group}/v1/namespaces/{namespace}/rolebindings", binding)[0] == 201
+    assert api.request("GET", _pods(namespace), role="")[0] == 200
+    assert api.request("GET", f"/api/v1/namespaces/{namespace}/secrets", role="")[0] == 403
+    maps = f"/api/v1/namespaces/{namespace}/configmaps"
+    assert api.request("POST", maps, {"metadata": {"name": "one"}})[0] == 201
+    one = "?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Done"
+    assert api.request("GET", maps + one, role="")[1]["type"] == "ADDED"
 
 
 def test_an_unknown_session_is_not_found(api: Api) -> None:
