@@ -229,6 +229,39 @@ def test_hands_count_where_phones_do_not_reach(room: Class) -> None:
     room.call("ann", "PUT", f"/polls/{poll['id']}/hands", body, expect=403)
 
 
+def test_hands_that_went_up_for_what_is_right_are_right(plain: Class) -> None:
+    room = plain
+    poll = room.asked()
+    told = room.call("teacher", "PUT", f"/polls/{poll['id']}/hands", {"counts": {"n1": 12, "none": 3}})
+    room.vote("ann", poll, "n1")
+    # Three empty nodes: each is right, none is not.
+    told = room.see("teacher", poll)
+    assert (told["rightCounts"], told["advice"]) == ({"1": 13}, "reveal")
+    room.do(poll, "reveal")
+    assert room.see("ann", poll)["rightCounts"] == {"1": 13}
+
+
+def test_a_question_says_to_its_teacher_alone_what_its_author_holds_right(room: Class) -> None:
+    options = [
+        {"id": "gone", "label": "gone", "right": "!pod('vip').exists", "model": "system-moves-it"},
+        {"id": "there", "label": "there", "right": "pod('vip').exists", "model": "engine"},
+    ]
+    room.stand()
+    room.pod("vip")
+    poll = room.ask(kind="choice", pod="default/vip", options=options)
+    for who, choice in (("ann", "gone"), ("bob", "gone"), ("cem", "there")):
+        room.vote(who, poll, choice)
+    told = room.see("teacher", poll)
+    assert (told["expected"], told["rightCounts"], told["advice"]) == ([["there"]], {"1": 1}, "talk")
+    assert told["models"] == {"system-moves-it": 2, "engine": 1}
+    for key in ("expected", "rightCounts", "models", "advice"):
+        assert key not in room.see("ann", poll)
+    hands = {"counts": {"gone": 20, "there": 1}}
+    told = room.call("teacher", "PUT", f"/polls/{poll['id']}/hands", hands)
+    assert (told["rightCounts"], told["advice"]) == ({"1": 2}, "hint")
+    assert told["models"] == {"system-moves-it": 22, "engine": 2}
+
+
 @pytest.mark.parametrize("what", ["close", "reopen", "reveal"])
 def test_only_the_teacher_leads(room: Class, what: str) -> None:
     poll = room.asked()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.polls import votes
-from clustersim.classroom.polls.judging import is_right
 from clustersim.classroom.polls.models import Poll
-from clustersim.classroom.polls.votes import DONE, Cast
+from clustersim.classroom.polls.votes import DONE
 from controllers.log.store import Stored
 from scheduler_core.api.document import Document
 
@@ -61,37 +58,19 @@ def whole(stored: Stored, row: Poll | None, principal: Principal) -> Document:
         "votes": votes.voters(row, cast),
         "hands": row.hands,
         "becauseCounts": votes.reasons(cast),
-        "models": _models(row, cast, row.round),
+        "models": votes.models(row, cast, row.round),
     }
     if row.round > 1:
-        told["firstModels"] = _models(row, cast, 1)
+        told["firstModels"] = votes.models(row, cast, 1)
     if teaches and not revealed:
         told["advice"] = votes.advice(row, cast, told["present"])
-        told["expected"] = row.secret.get("forecast")
+        told["expected"] = votes.expected(row)
+        if told["expected"]:
+            told["rightCounts"] = votes.right_counts(row, cast, told["expected"])
     if revealed and row.answer is not None:
         told["answer"] = row.answer
         status = stored.object.get("status") or {}
         told |= {"rule": status.get("rule", ""), "rules": status.get("rules", [])}
         told["changed"] = votes.changed(cast, row.answer["alternatives"])
-        told["rightCounts"] = _right_counts(cast, row.answer["alternatives"])
+        told["rightCounts"] = votes.right_counts(row, cast, row.answer["alternatives"])
     return told
-
-
-def _right_counts(cast: Sequence[Cast], right: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return round → right votes."""
-    found: dict[str, int] = {}
-    for one in cast:
-        found[str(one.round)] = found.get(str(one.round), 0) + is_right(one.choice, right)
-    return found
-
-
-def _models(row: Poll, cast: Sequence[Cast], number: int) -> dict[str, int]:
-    """Return rule → votes of a round for the option that the rule would have given."""
-    by_option = row.secret.get("models") or {}
-    found: dict[str, int] = {}
-    for one in cast:
-        if one.round != number:
-            continue
-        for model in {by_option[name] for name in one.choice if name in by_option}:
-            found[model] = found.get(model, 0) + 1
-    return found

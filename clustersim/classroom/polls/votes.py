@@ -14,6 +14,7 @@ from clustersim.classroom.polls.judging import is_right
 from clustersim.classroom.polls.models import Poll, Vote
 from clustersim.feed.hints import wake_votes
 from clustersim.store.sessions import real_ms
+from controllers.rules.rule import ENGINE
 from scheduler_core.api.errors import ApiError
 
 OPENING, OPEN, CLOSED, REVEALED, OVER = "opening", "open", "closed", "revealed", "over"
@@ -224,6 +225,29 @@ def voters(row: Poll, cast_votes: Iterable[Cast]) -> dict[str, int]:
     return {str(number): found[str(number)] for number in range(1, row.round + 1)}
 
 
+def right_counts(row: Poll, cast_votes: Iterable[Cast], right: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return round → right votes, hands included."""
+    found = {str(number): 0 for number in range(1, row.round + 1)}
+    for one in cast_votes:
+        found[str(one.round)] += is_right(one.choice, right)
+    for number, hands in row.hands.items():
+        found[number] += sum(count for name, count in hands.items() if is_right((name,), right))
+    return found
+
+
+def models(row: Poll, cast_votes: Iterable[Cast], number: int) -> dict[str, int]:
+    """Return rule → votes of a round for the option that the rule would have given, hands included."""
+    by_option = row.secret.get("models") or {}
+    found: Counter[str] = Counter()
+    for one in cast_votes:
+        if one.round == number:
+            found.update({by_option[name] for name in one.choice if name in by_option})
+    for name, count in (row.hands.get(str(number)) or {}).items():
+        if count and name in by_option:
+            found[by_option[name]] += count
+    return dict(found)
+
+
 def reasons(cast_votes: Iterable[Cast]) -> dict[str, dict[str, int]]:
     """Return round → reason → votes."""
     found: dict[str, Counter[str]] = {}
@@ -246,6 +270,14 @@ def changed(cast_votes: Sequence[Cast], right: Sequence[Sequence[str]]) -> dict[
     return told
 
 
+def expected(row: Poll) -> list[list[str]] | None:
+    """Return what is likely right before anybody is told: what the engine would do as things stand, else what the
+    question's author says that it will; None where neither is known.
+    """
+    by_option = row.secret.get("models") or {}
+    return row.secret.get("forecast") or [[name] for name, model in by_option.items() if model == ENGINE] or None
+
+
 def advice(row: Poll, cast_votes: Iterable[Cast], people: int) -> str:
     """Return what helps a class most now: `few` votes, a `hint`, to `talk`, or the `reveal`.
 
@@ -258,7 +290,7 @@ def advice(row: Poll, cast_votes: Iterable[Cast], people: int) -> str:
     votes = said.total()
     if votes < FEW_VOTES or votes < FEW_SHARE * people:
         return "few"
-    right = row.secret.get("forecast")
+    right = expected(row)
     if right:
         share = sum(number for choice, number in said.items() if is_right(choice, right)) / votes
         return "hint" if share < TALK_FROM else "talk" if share <= TALK_TO else "reveal"

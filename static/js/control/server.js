@@ -88,7 +88,7 @@ class Panel {
     if (sign === this.drawn) return;
     this.drawn = sign;
     setAttribute(this.detail, "aria-label", text(lang, "control.way"));
-    const parts = chosen ? wayPanel(chosen, all, view, lang, this.dispatch) : [element("p", { class: "hint ct-none" }, text(lang, this.requests.value ? "control.noRequests" : "control.loading"))];
+    const parts = chosen ? wayPanel(chosen, all, view, lang, this.dispatch) : [this.nothing()];
     keepFocus(this.detail, () => this.detail.replaceChildren(...parts.filter((part) => part !== null)));
   }
 
@@ -103,11 +103,27 @@ class Panel {
       this.shows === "requests" ? choice([{ value: "all", word: word("control.all") }, {
         value: "refused", word: text(lang, "control.onlyRefused", { n: number(lang, refused) }),
       }], this.only, word("control.which"), (value) => this.turn({ only: value }), "server-only") : element("span"),
-      this.shows === "requests" && this.view && refusedWrite(this.view.me, this.view.me?.namespace ?? "") === null ? element("button", {
-        class: "button", type: "button", "data-testid": "server-conflict", title: word("control.meetTitle"), onclick: () => void this.meet(),
-      }, word("control.meet")) : "",
+      this.shows === "requests" && all.length > 0 ? this.meeting("button") : "",
       element("span", { class: "ct-push hint" }, word("control.wallClock")),
     ];
+  }
+
+  /**
+   * What brings two writers together; "" for who may not write.
+   * @param {string} look
+   */
+  meeting(look) {
+    const { lang } = this.ui;
+    return this.view && refusedWrite(this.view.me, this.view.me?.namespace ?? "") === null ? element("button", {
+      class: look, type: "button", "data-testid": "server-conflict", title: text(lang, "control.meetTitle"), onclick: () => void this.meet(),
+    }, text(lang, "control.meet")) : "";
+  }
+
+  /** What stands where there is no request yet: how one comes about, and what two at once come to. */
+  nothing() {
+    const { lang } = this.ui;
+    if (!this.requests.value) return element("p", { class: "hint ct-none" }, text(lang, "control.loading"));
+    return element("div", { class: "ct-none" }, element("p", { class: "hint" }, text(lang, "control.noRequests")), this.meeting("primary"));
   }
 
   async meet() {

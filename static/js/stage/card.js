@@ -25,6 +25,8 @@ const POD_ROW = 20;
 const TABLE_ROW = 13;
 /** With fewer rows than this for its pods, a card shows them as glyphs. */
 const ROWS_MIN = 3;
+/** As wide as a total, its unit and the chip of a winner stand beside one another. */
+const CHIP_BESIDE = 160;
 
 /**
  * @param {Pen} pen
@@ -266,7 +268,8 @@ function scoreTable(pen, box, state) {
   const width = write(pen, String(scene.total), left, at, {
     size: 18, weight: 600, colour: amber ? colours.ambt : colours.t1,
   });
-  write(pen, text(pen.lang, "stage.pts"), left + width + 4, at + 1, { colour: colours.t3 });
+  // On a narrow card the chip stands there.
+  if (right - left >= CHIP_BESIDE || !amber) write(pen, text(pen.lang, "stage.pts"), left + width + 4, at + 1, { colour: colours.t3 });
   if (scene.winner) {
     const label = text(pen.lang, cycle.tie ? "stage.won" : "stage.best");
     const wide = chip(pen, `     ${label}`, right, at, { back: colours.amb, ink: colours["on-plugin"] });

@@ -2,22 +2,26 @@
 
 /** @import { View } from "../lib/types.d.ts" */
 /** @import { Model } from "./model.js" */
+import { standsLesson } from "../state/classroom.js";
 import { refusedWrite } from "../state/roles.js";
 
 /**
  * The first of these that holds: pods wait while time is held, pods wait for a change, cycles run too fast to be seen,
- * nothing waits.
+ * nothing waits. In a lesson nobody is told what to make.
  * @param {View} view
  * @param {Pick<Model, "nodes" | "queue" | "unseen">} model
- * @returns {{key: string, values: Record<string, number>} | null} null while there is no node: the field says that
+ * @returns {{key: string, values: Record<string, number>} | null} null while there is no node, which the field tells, or nothing to do
  */
-export function idleHint({ clock, me }, { nodes, queue, unseen }) {
+export function idleHint(view, { nodes, queue, unseen }) {
+  const { clock, me } = view;
   if (nodes.size === 0) return null;
   const ready = Math.max(queue.active.length, queue.counts["active"] ?? 0) + unseen.length;
   const held = Math.max(queue.unschedulable.length, queue.counts["unschedulable"] ?? 0);
   const mayCreate = !refusedWrite(me, me?.namespace ?? "");
   if (ready > 0 && clock?.paused) return { key: me?.role === "teacher" ? "idle.play" : "idle.held", values: { n: ready } };
   if (held > 0) return { key: "idle.stuck", values: { n: held } };
+  // A lesson says itself what is next, and makes what it needs.
+  if (standsLesson(view)) return null;
   if (clock && !clock.paused && clock.pace === 0 && mayCreate) return { key: "idle.pace", values: {} };
   return { key: mayCreate ? "idle.make" : "idle.look", values: {} };
 }

@@ -1,7 +1,8 @@
 /** What the queue lanes show, from the queue as its scheduler last wrote it. Pure. */
 
-/** @import { PodSlim, QueuedPod, QueueStatus } from "../lib/types.d.ts" */
+/** @import { Lang, PodSlim, QueuedPod, QueueStatus } from "../lib/types.d.ts" */
 import { eventNames, fitReasons } from "../lib/sentences.js";
+import { text } from "../lib/text.js";
 
 /** A lane with more pods than this shows counts by group instead of names; as many names or groups are a page. */
 export const LANE_ROWS_MAX = 8;
@@ -284,4 +285,16 @@ function tally(rows, groupOf) {
 export function movedWords(movedBy) {
   if (MOVED_BY_TIME.has(movedBy)) return { key: `lane.moved.${movedBy}`, event: "" };
   return { key: "lane.moved", event: eventNames([movedBy])[0] ?? movedBy };
+}
+
+/**
+ * Why a pod was rejected; "" where that is not told, as while a question seals it.
+ * @param {Pick<LaneRow, "plugin" | "message">} row
+ * @param {Lang} lang
+ */
+export function rejection({ plugin, message }, lang) {
+  const { nodes, reasons } = fitReasons(message);
+  const first = reasons[0];
+  if (reasons.length === 1 && first) return text(lang, "lane.rejectedAll", { reason: first.reason, n: first.count, of: nodes });
+  return reasons.length > 1 ? reasons.map(({ count, reason }) => `${count} ${reason}`).join(", ") : plugin ? message : "";
 }

@@ -8,8 +8,8 @@ import { number, text } from "../lib/text.js";
 import { setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
-import { eventNames, fitReasons } from "../lib/sentences.js";
-import { PRIORITY_SORT, asAbove, groupKey, movedWords, pageOf } from "./lanes-model.js";
+import { eventNames } from "../lib/sentences.js";
+import { PRIORITY_SORT, asAbove, groupKey, movedWords, pageOf, rejection } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "ban", gated: "lock", permit: "users" };
 
@@ -283,11 +283,8 @@ function movedLine(row, lang) {
 function rowDetails(row, lane, lang) {
   if (lane.name === "active" || lane.name === "backoff") return movedLine(row, lang);
   if (lane.name !== "unschedulable") return [];
-  const { nodes, reasons } = fitReasons(row.message);
-  const first = reasons[0];
-  const said = reasons.length === 1 && first
-    ? text(lang, "lane.rejectedAll", { reason: first.reason, n: first.count, of: nodes })
-    : reasons.length > 1 ? reasons.map(({ count, reason }) => `${count} ${reason}`).join(", ") : row.message;
+  const said = rejection(row, lang);
+  if (!said) return [];
   const why = h("p", { class: "st-row-why", title: row.message }, h("b", { text: row.plugin }), ` ${text(lang,
     "lane.rejected")} ${said}`);
   const events = eventNames(row.wakes);

@@ -1,8 +1,10 @@
 /** Where everything lies on a wall: as fine as lets all nodes be seen, because nobody scrolls there. Pure geometry. */
 
 /** @import { Layout, LayoutInput, Level } from "./levels.js" */
-import { TILE, ZONE_HEADING, cellBox, layoutNodes, sideBySide, stacked } from "./levels.js";
+import { TILE, ZONE_HEADING, cardBox, cellBox, flowing, layoutNodes, sideBySide, stacked } from "./levels.js";
 
+/** As narrow as a card is that still names its pods and what they ask for. */
+const CARD_MIN = 150;
 /** Tiles from the finest to the smallest: as narrow and low as one may be, and as wide and tall as it may grow. */
 const TILES = /** @type {const} */ ([
   { level: 2, w: 136, h: 116, gapX: 6, gapY: 7, wide: 180, tall: 180 },
@@ -27,6 +29,8 @@ export function layoutOnWall(input) {
  * @param {Level} from no finer than this
  */
 function finest(input, from) {
+  const cards = from === 1 ? narrowCards(input) : null;
+  if (cards) return cards;
   const tile = TILES.filter(({ level }) => level >= from).map((size) => tiles(size, input)).find((one) => one !== null);
   if (tile) return tile;
   const { zones, width, height } = input;
@@ -34,6 +38,21 @@ function finest(input, from) {
   return boxes.filter(([level]) => level >= from).map(([level, box]) =>
     ({ level, ...stacked(zones, box, Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX))), level) }))
     .find((one) => one.height <= height) ?? null;
+}
+
+/**
+ * Cards as narrow as lets them stand beside one another: they name their pods, which no tile does. Null where not all are seen.
+ * @param {LayoutInput} input
+ */
+function narrowCards({ zones, width, height }) {
+  const count = zones.reduce((sum, zone) => sum + zone.nodes.length, 0);
+  for (let columns = 1; columns <= count; columns += 1) {
+    const box = cardBox(width, height, count, columns);
+    if (box.w < CARD_MIN) return null;
+    const placed = flowing(zones, box, columns);
+    if (placed.height <= height) return { level: /** @type {Level} */ (1), ...placed };
+  }
+  return null;
 }
 
 /**

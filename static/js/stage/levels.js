@@ -65,7 +65,8 @@ const WIDE_MAX = { w: 340, h: 158 };
  * Heights of a card: as tall as one may be, as short as its names and the table of its scores need, and as short as it is made so
  * that every node is seen beside a lesson on a small laptop; it tells less then.
  */
-const CARD = { tall: 380, whole: 236, short: 156 };
+const CARD = { wide: 210, tall: 380, whole: 236, short: 156 };
+const CARD_GAP = 10;
 /** Below this a cell of level 4 would no longer show its load line. */
 const CELL_MIN = 11;
 
@@ -207,11 +208,11 @@ function fitColumns(box, width, zoneCount) {
  * @param {number} width
  * @param {number} height
  * @param {number} count
+ * @param {number} [columns] as many as have the width that they like
  * @returns {Box}
  */
-export function cardBox(width, height, count) {
-  const gap = 10;
-  const columns = Math.min(Math.max(1, count), Math.max(1, Math.floor((width + gap) / (210 + gap))));
+export function cardBox(width, height, count, columns = Math.min(Math.max(1, count), Math.max(1, Math.floor((width + CARD_GAP) / (CARD.wide + CARD_GAP))))) {
+  const gap = CARD_GAP;
   const rows = Math.ceil(Math.max(1, count) / columns);
   const w = Math.min(340, Math.floor((width + gap) / columns) - gap);
   const free = Math.floor(height / rows) - gap;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { adviceWords, leadOf } from "../../../static/js/class/remote/model.js";
+import { loadTexts, text } from "../../../static/js/lib/text.js";
 import { openPoll, revealedPoll } from "./fixtures.js";
 
 const lead = (change, lesson = null) => leadOf({ poll: openPoll({ expected: [["n2"]], ...change }), lesson, lang: "en" });
@@ -23,6 +24,21 @@ test("the server's advice is the one that is shown, and the main action follows 
   assert.deepEqual([talk.main.id, talk.main.label.key, talk.others.map(({ id }) => id)], ["close", "lead.talk", ["reveal"]]);
   assert.equal(adviceWords(talk.advice).title.values.share, "42 %");
   assert.equal(lead({ counts: { 1: { n2: 9, n1: 1 } }, advice: "reveal" }).main.id, "reveal");
+});
+
+test("where nobody can tell yet what is right, the advice says so and names no share", async () => {
+  await Promise.all([loadTexts("en", "class"), loadTexts("zh-hans", "class")]);
+  const blind = (kind) => adviceWords(leadOf({ poll: openPoll({ counts: { 1: { n1: 5, n2: 4 } }, advice: kind }), lesson: null, lang: "en" }).advice);
+  for (const kind of ["talk", "reveal"]) for (const lang of ["en", "zh-hans"]) {
+    const { title, hint } = blind(kind);
+    assert.equal(title.key, `lead.agree_${kind}`);
+    assert.match(text(lang, hint.key, hint.values), /^9 /);
+  }
+});
+
+test("of victims those votes are right that name all of them", () => {
+  const { advice } = leadOf({ poll: openPoll({ kind: "victims", expected: [["a", "b"]], counts: { 1: { a: 6, b: 6 } }, votes: { 1: 10 }, rightCounts: { 1: 4 } }), lesson: null, lang: "en" });
+  assert.deepEqual([advice.kind, advice.share], ["talk", 0.4]);
 });
 
 test("after the first vote the second one begins, after the second the reveal", () => {

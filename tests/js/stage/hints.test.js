@@ -11,10 +11,10 @@ const QUEUE = { active: [], backoff: [], unschedulable: [], gated: [], waiting: 
 const TEACHER = { role: "teacher", namespace: "" };
 
 /** @param {any} change */
-function hint({ me = TEACHER, clock = { paused: true, pace: 250 }, nodes = 3, queue = {}, unseen = 0 }) {
+function hint({ lesson = false, me = TEACHER, clock = { paused: true, pace: 250 }, nodes = 3, queue = {}, unseen = 0 }) {
   const model = { nodes: new Map(Array.from({ length: nodes }, (_, at) => [`n${at}`, {}])), queue: { ...QUEUE, ...queue },
     unseen: Array.from({ length: unseen }, () => ({})) };
-  const found = idleHint(/** @type {any} */ ({ me, clock }), /** @type {any} */ (model));
+  const found = idleHint(/** @type {any} */ ({ me, clock, objects: new Map(lesson ? [["lessons.clustersim.io", new Map([["lesson", {}]])]] : []) }), /** @type {any} */ (model));
   return found && [found.key, counted("en", found.key, found.values)];
 }
 
@@ -35,6 +35,11 @@ test("otherwise people are told what they may do", () => {
   assert.equal(hint({})?.[0], "idle.make");
   assert.equal(hint({ clock: { paused: false, pace: 0 } })?.[0], "idle.pace");
   assert.equal(hint({ me: { role: "viewer", namespace: "" } })?.[0], "idle.look");
+});
+
+test("in a lesson nobody is invited to make something, and what waits is told of all the same", () => {
+  assert.equal(hint({ lesson: true }), null);
+  assert.equal(hint({ lesson: true, unseen: 1 })?.[0], "idle.play");
 });
 
 test("the short legend names the states that some pod is in", () => {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventNames, fitReasons } from "../../../static/js/lib/sentences.js";
-import { asAbove, groupKey, laneModels, movedWords, pageOf, unseenPods } from "../../../static/js/stage/lanes-model.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
+import { asAbove, groupKey, laneModels, movedWords, pageOf, rejection, unseenPods } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
+
+await loadTexts("en", "stage");
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
 
@@ -162,6 +165,11 @@ test("above fifty pods of one priority the groups say whose they are, and the po
   const named = laneModels(queue({ active, counts: { active: 80 } }), [], "", 0,
     { backoff: { initialMs: 1, maxMs: 1 }, sort: "PrioritySort", ownerOf: () => "fill" });
   assert.deepEqual(lane(named, "active").groups.map(({ label, values, count }) => [label, values["owner"], count]), [["owner", "fill", 50]]);
+});
+
+test("a pod whose rejection is sealed says nothing of it, not half a sentence", () => {
+  assert.equal(rejection({ plugin: "", message: "" }, "en"), "");
+  assert.equal(rejection({ plugin: "NodeResourcesFit", message: "0/3 nodes are available: 3 Insufficient cpu." }, "en"), "3/3 Insufficient cpu.");
 });
 
 test("what the row above says already is not said again, and another reason is", () => {

@@ -126,7 +126,7 @@ test("the scene of a preemption has wide nodes, all of them seen, and only where
 
 test("on a wall every node is seen at once, as finely as there is room", () => {
   const wall = (/** @type {readonly number[]} */ counts, zoom = 1) => layoutOnWall({ zones: zonesOf(counts), width: 490, height: 250, zoom });
-  const levels = /** @type {const} */ ([[[3], 2], [[1, 1, 1], 2], [[4, 4, 4], 3], [[15], 3], [[100], 4], [[40, 30, 30], 4], [[1000], 5]]);
+  const levels = /** @type {const} */ ([[[3], 1], [[1, 1, 1], 1], [[4], 3], [[4, 4, 4], 3], [[15], 3], [[100], 4], [[40, 30, 30], 4], [[1000], 5]]);
   for (const [counts, level] of levels) {
     const found = wall(counts);
     assert.equal(found.level, level, `${counts}`);
@@ -136,6 +136,8 @@ test("on a wall every node is seen at once, as finely as there is room", () => {
   const few = layoutOnWall({ zones: zonesOf([4, 4, 4]), width: 900, height: 560, zoom: 1 });
   assert.deepEqual(few, layoutNodes({ zones: zonesOf([4, 4, 4]), width: 900, height: 560, zoom: 1 }), "as on a laptop where all are seen there");
   const beside = layoutOnWall({ zones: zonesOf([4]), width: 314, height: 538, zoom: 1 });
-  assert.deepEqual([beside.level, beside.tiles.every(({ y, h }) => y + h <= 538)], [2, true], "four beside a lesson are all seen");
+  assert.deepEqual([beside.level, beside.tiles.every(({ y, h }) => y + h <= 538)], [1, true], "four beside a lesson are all seen");
+  const sealed = layoutOnWall({ zones: zonesOf([3]), width: 400, height: 490, zoom: 1 });
+  assert.deepEqual([sealed.level, new Set(sealed.tiles.map(({ x }) => x)).size], [1, 2], "three below a notice name their pods, two and one");
   assert.equal(wall([4, 4, 4], 3).level, 1, "who zooms sees more of fewer");
 });

@@ -43,7 +43,8 @@ export function mountScene({ copy, look, play, handout }) {
   const unread = element("p", { class: "lesson-hint", role: "alert", "data-testid": "lesson-unread" });
   const live = element("p", { class: "sr-only", role: "status" });
   const root = element("section", { class: "class-scene", tabindex: "0", "data-testid": "lesson-scene" }, [
-    element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, prose, hint, conclusion, pod.element, meanwhile.element, live,
+    // The line to write down comes last, and is what everybody looks for then.
+    element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, conclusion, prose, hint, pod.element, meanwhile.element, live,
   ]);
   const past = mountPast(look);
   const ends = mountEnds();

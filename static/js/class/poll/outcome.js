@@ -85,6 +85,10 @@ export function unchosen(poll, lang) {
   return countsOf(poll, lang).bars.filter(({ first, second, right, chosen }) => !first && !second && !right && !chosen);
 }
 
+/** As many letters as a label may have beside its bars; a Chinese one is as wide as two. */
+const LABEL_MAX = 20;
+const isLong = (/** @type {string} */ label) => [...label].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 2 : 1), 0) > LABEL_MAX;
+
 /** Bars of both votes: hollow first, solid second, amber where it is right. */
 export function barList() {
   const list = element("ul", { class: "vote-bars", "data-testid": "vote-bars" });
@@ -99,8 +103,9 @@ export function barList() {
       const { bars: every, total } = countsOf(poll, ui.lang);
       const bars = all ? every : every.filter(({ id }) => !unchosen(poll, ui.lang).some((one) => one.id === id));
       const twice = (total[1] ?? 0) > 0;
-      list.hidden = !total[0];
+      list.hidden = !total[0] && !total[1];
       list.style.setProperty("--rows", String(bars.length));
+      list.classList.toggle("long", bars.some(({ label }) => isLong(label)));
       syncList(list, bars, ({ id }) => id, () => element("li", {}, [
         element("b"), element("span", { class: "vote-pair" }, [
           element("span", {}, [element("i", { class: "first" }), element("span")]),

@@ -1,6 +1,6 @@
 /** The engine's answer in sentences: what it chose, by what, why the favourite lost. Pure. */
 
-/** @import { Poll, PollAnswer, PollExplain } from "../../lib/class.d.ts" */
+/** @import { Block, Poll, PollAnswer, PollExplain } from "../../lib/class.d.ts" */
 /** @import { Lang } from "../../lib/types.d.ts" */
 /** @import { Line } from "./model.js" */
 import { number } from "../../lib/text.js";
@@ -109,17 +109,34 @@ function lossOf(id, chosen, { total = {}, failed = {}, rows = {}, criterion }, l
 export function classLine(poll, lang) {
   const { rightShare, right, total } = countsOf(poll, lang);
   const [one = NaN, two = NaN] = rightShare;
-  if (Number.isNaN(one)) return null;
+  if (Number.isNaN(one)) return Number.isNaN(two) ? null : onceLine(two, right[1] ?? 0, total[1] ?? 0);
   const changed = poll.changed;
-  const both = !Number.isNaN(two);
+  if (Number.isNaN(two)) return onceLine(one, right[0] ?? 0, total[0] ?? 0);
   return {
-    title: both ? { key: "vote.to_right", values: { from: percent(one), to: percent(two) } } : { key: "vote.right_once", values: { share: percent(one) } },
-    of: both
-      ? { key: "vote.right_twice", values: { first: right[0] ?? 0, before: total[0] ?? 0, second: right[1] ?? 0, after: total[1] ?? 0 } }
-      : { key: "vote.right_of", values: { first: right[0] ?? 0, all: total[0] ?? 0 } },
-    changed: both && changed
+    title: { key: "vote.to_right", values: { from: percent(one), to: percent(two) } },
+    of: { key: "vote.right_twice", values: { first: right[0] ?? 0, before: total[0] ?? 0, second: right[1] ?? 0, after: total[1] ?? 0 } },
+    changed: changed
       ? { key: "vote.changed", values: { all: changed.toRight + changed.fromRight + changed.other, right: changed.toRight } } : null,
   };
+}
+
+/**
+ * The same where the class has voted in one round only.
+ * @param {number} share
+ * @param {number} first
+ * @param {number} all
+ */
+function onceLine(share, first, all) {
+  return { title: { key: "vote.right_once", values: { share: percent(share) } }, of: { key: "vote.right_of", values: { first, all } }, changed: null };
+}
+
+/**
+ * What a lesson says first of an answer: up to the end of its first paragraph, with what is listed before it.
+ * @param {readonly Block[]} blocks
+ */
+export function leading(blocks) {
+  const end = blocks.findIndex(({ kind }) => kind === "p");
+  return blocks.slice(0, end + 1 || blocks.length);
 }
 
 /** @param {string} pod namespace/name */

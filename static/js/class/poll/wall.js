@@ -9,12 +9,14 @@ import { ring, setRing } from "../../dom/h.js";
 import { pluginLook } from "../../lib/hues.js";
 import { number, text } from "../../lib/text.js";
 import { pluginHues } from "../../state/selectors.js";
+import { tellProse } from "../lesson/prose.js";
 import { podLine } from "./ballot.js";
 import { countsOf } from "./counts.js";
 import { factsBar, factsLine, freeLines, partsOf } from "./facts.js";
 import { ballotOf } from "./model.js";
 import { barList, sayLine, tellWhy, unchosen } from "./outcome.js";
-import { answerTitle, classLine } from "./told.js";
+import { answerTitle, classLine, leading } from "./told.js";
+import { mountWorld, worldOf } from "./world.js";
 
 /** Nodes whose points are drawn. */
 const ROWS_MAX = 5;
@@ -39,8 +41,9 @@ export function mountWall() {
       setAttribute(root, "aria-label", ballot.question);
       setText(question, ballot.question);
       setText(pod, podLine(view, poll.pod, ui));
-      asked.render(ballot, view, ui);
-      answered.render(ballot.state === "revealed" ? poll : null, view, ui);
+      asked.render(ballot, view, ui, worldOf(view, { poll, lesson }, ui));
+      const told = lesson?.poll === poll.id && lesson.step?.phase !== "ask" ? leading(lesson.step?.reveal ?? []) : [];
+      answered.render(ballot.state === "revealed" ? poll : null, view, ui, told);
     },
   };
 }
@@ -54,8 +57,9 @@ function askedPart() {
   const voted = element("b", { class: "wall-voted" });
   const have = element("span");
   const next = element("p");
+  const world = mountWorld();
   const root = element("div", { class: "wall-asked" }, [
-    list, element("aside", {}, [chip, element("div", { class: "wall-clock" }, [circle, left]), element("div", { class: "wall-count" }, [voted, have]), next]),
+    element("div", { class: "wall-question" }, [list, world.element]), element("aside", {}, [chip, element("div", { class: "wall-clock" }, [circle, left]), element("div", { class: "wall-count" }, [voted, have]), next]),
   ]);
   return {
     element: root,
@@ -63,10 +67,12 @@ function askedPart() {
      * @param {Ballot} ballot
      * @param {View} view
      * @param {Ui} ui
+     * @param {ReturnType<typeof worldOf>} around what the question is about
      */
-    render(ballot, view, ui) {
+    render(ballot, view, ui, around) {
       root.hidden = ballot.state === "revealed";
       if (root.hidden) return;
+      world.render(around);
       syncList(list, ballot.options, ({ id }) => id, ({ id }) => element("li", { "data-option": id }, [element("b"), element("span"), element("span", { class: "vote-facts" })]),
         (row, { id, label, facts }) => {
           setText(/** @type {Element} */ (row.children[0]), label);
@@ -88,6 +94,7 @@ function askedPart() {
       setText(have, text(ui.lang, "vote.have"));
       const closed = { "vote.closed_1": "vote.next_1", "vote.closed_2": "vote.next_2" }[ballot.chip.key];
       setText(next, closed ? text(ui.lang, closed) : "");
+      keepIfSeen(world.element, root);
     },
   };
 }
@@ -103,11 +110,13 @@ function answeredPart() {
   const of = element("span");
   const title = element("h3", { "data-testid": "wall-answer" });
   const why = element("div", { class: "vote-why" });
+  const prose = element("div", { class: "lesson-prose" });
   const rows = element("ul", { class: "wall-scores" });
   const plugins = element("ul", { class: "wall-plugins" });
+  const aside = element("aside", { class: "wall-why" }, [element("div", { class: "vote-answer" }, [icon("crown"), title]), rows, plugins, why, prose]);
   const root = element("div", { class: "wall-answered" }, [
     element("div", { class: "wall-votes" }, [legend, bars.element, nobody, element("p", { class: "wall-did" }, [did, of])]),
-    element("aside", { class: "wall-why" }, [element("div", { class: "vote-answer" }, [icon("crown"), title]), rows, plugins, why]),
+    aside,
   ]);
   return {
     element: root,
@@ -115,8 +124,9 @@ function answeredPart() {
      * @param {Poll | null} poll
      * @param {View} view
      * @param {Ui} ui
+     * @param {readonly import("../../lib/class.d.ts").Block[]} told what the lesson says of it
      */
-    render(poll, view, ui) {
+    render(poll, view, ui, told) {
       root.hidden = !poll;
       if (!poll) return;
       const { total } = countsOf(poll, ui.lang);
@@ -125,19 +135,31 @@ function answeredPart() {
       setText(first, text(ui.lang, "vote.first"));
       setText(second, text(ui.lang, "vote.second"));
       setText(each, total[0] === total[1] ? text(ui.lang, "vote.each", { count: total[0] ?? 0 }) : twice ? "" : text(ui.lang, "vote.all", { count: total[0] ?? 0 }));
-      legend.hidden = !total[0];
+      legend.hidden = !total[0] && !total[1];
       legend.classList.toggle("once", !twice);
       bars.render(poll, ui, false);
-      const none = total[0] ? unchosen(poll, ui.lang).map(({ label }) => label) : [];
+      const none = total[0] || total[1] ? unchosen(poll, ui.lang).map(({ label }) => label) : [];
       setText(nobody, none.length ? text(ui.lang, "vote.nobody", { answers: none.join(", ") }) : "");
       const line = classLine(poll, ui.lang);
       setText(did, line ? sayLine(ui, line.title) : "");
       setText(of, line ? [line.of, line.changed].map((one) => (one ? sayLine(ui, one) : "")).filter(Boolean).join(" · ") : "");
       setText(title, sayLine(ui, answerTitle(poll, ui.lang)));
       tellWhy(why, poll, ui);
+      tellProse(prose, told);
       tellScores(rows, plugins, poll, view, ui);
+      keepIfSeen(prose, aside);
     },
   };
+}
+
+/**
+ * Leave a part out where the screen has no room for it: nobody scrolls a wall.
+ * @param {HTMLElement} part
+ * @param {HTMLElement} root what would scroll, or lies in what would
+ */
+function keepIfSeen(part, root) {
+  const scrollers = [root, /** @type {HTMLElement | null} */ (root.closest(".wall-page"))];
+  if (!part.hidden && scrollers.some((one) => one && one.scrollHeight > one.clientHeight + 1)) part.hidden = true;
 }
 
 /**

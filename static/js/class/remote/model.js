@@ -16,7 +16,7 @@ export const TALK_TO = 0.7;
  * @typedef {{id: string, label: Line, hint: Line | null}} Deed
  *
  * @typedef {object} Advice
- * @property {"few" | "hint" | "talk" | "reveal"} kind
+ * @property {"few" | "hint" | "talk" | "reveal"} kind never `hint` where the share is not known
  * @property {number} share of right votes, 0 to 1; NaN where it is not known
  * @property {number} right
  * @property {number} votes
@@ -138,7 +138,9 @@ function pollDeeds({ state, round }, lesson, advice) {
  * @returns {{title: Line, hint: Line}}
  */
 export function adviceWords({ kind, share, right, votes }) {
-  const values = { share: Number.isNaN(share) ? "" : percent(share), right, votes };
   if (kind === "few") return { title: { key: "lead.few" }, hint: { key: "lead.few_hint", values: { votes } } };
+  // Nobody can tell yet what is right: it goes by how far the class agrees.
+  if (Number.isNaN(share)) return { title: { key: `lead.agree_${kind}` }, hint: { key: `lead.agree_${kind}_hint`, values: { votes } } };
+  const values = { share: percent(share), right, votes };
   return { title: { key: `lead.advice_${kind}`, values }, hint: { key: `lead.advice_${kind}_hint`, values } };
 }

@@ -205,6 +205,7 @@ function adviceCard() {
       setText(title, sayLine(ui, words.title));
       setText(hint, sayLine(ui, words.hint));
       card.dataset["kind"] = advice.kind;
+      scale.hidden = Number.isNaN(advice.share) && advice.kind !== "few";
       mark.hidden = Number.isNaN(advice.share) || advice.kind === "few";
       if (!mark.hidden) mark.style.left = `${100 * advice.share}%`;
       for (const { kind, element: label } of labels) {

@@ -50,6 +50,8 @@ export const ZH_HANS = {
   "vote.cpu_free": "空闲 {amount} CPU",
   "vote.memory_free": "空闲 {amount}",
   "vote.more_free": "空闲 {amount} {name}",
+  "vote.used_of": "{used} / {all}",
+  "vote.requested": "已请求 {list}",
   "vote.not_ready": "未就绪",
   "vote.cordoned": "不接收新 Pod",
   "vote.taint": "taint {taint}",
