@@ -21,7 +21,7 @@ from clustersim.apiserver.caching import NOT_MODIFIED
 from clustersim.apiserver.containers import TEXT_PLAIN, ExecPlan, LogPlan
 from clustersim.apiserver.executing import OLDEST, PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
-from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
+from clustersim.apiserver.handling import Watch, closed, handle, still_allowed
 from clustersim.apiserver.impersonating import GROUPS_BETWEEN
 from clustersim.apiserver.listening import listened
 from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
@@ -75,7 +75,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await _stream(answer, answer.plan, receive, send)
         finally:
-            watches.close(answer.principal.participant_id)
+            closed(answer)
     else:
         await _send(send, answer)
 
@@ -113,7 +113,7 @@ async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
         else:
             await _refuse(scope, send, error_response(bad_request("this is streamed by HTTP alone")))
     finally:
-        watches.close(answer.principal.participant_id)
+        closed(answer)
 
 
 async def _whole(body: bytes) -> AsyncIterator[bytes]:

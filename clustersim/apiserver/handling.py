@@ -35,6 +35,7 @@ from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import accounttokens, clientcertificates, doors, roles
 from clustersim.classroom import limits as person_limits
 from clustersim.classroom.auth import Principal, authenticate, token_in
+from clustersim.classroom.callers import CALLERS, Standing, agent_of
 from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
 from clustersim.feed.seal import CUT, NO_SEAL, PODS, Seal
@@ -59,6 +60,8 @@ _SENDER: Final = ("authorization", "cookie", "host", "origin", *IMPERSONATED)
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
+_Plan = WatchPlan | LogPlan | ExecPlan
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
@@ -66,7 +69,7 @@ class Watch:
 
     request: Request
     principal: Principal
-    plan: WatchPlan | LogPlan | ExecPlan
+    plan: _Plan
 
 
 def handle(request: Request) -> Response | Watch:
@@ -320,14 +323,40 @@ def _of_container(view: ReadView, request: Request, target: Target, principal: P
             raise containers.refuse(view, target)
 
 
-def _opened(request: Request, principal: Principal, plan: Callable[[], WatchPlan | LogPlan | ExecPlan]) -> Watch:
+def _opened(request: Request, principal: Principal, plan: Callable[[], _Plan]) -> Watch:
     """Count a stream of this person's, and say how it begins."""
     watches.open(principal.participant_id)
     try:
-        return Watch(_sender_of(request), principal, plan())
+        return Watch(_sender_of(request), principal, _known(plan(), request, principal))
     except BaseException:
         watches.close(principal.participant_id)
         raise
+
+
+def _known(plan: _Plan, request: Request, principal: Principal) -> _Plan:
+    """Know of a watch while it stands."""
+    if not isinstance(plan, WatchPlan):
+        return plan
+    agent = agent_of(request.headers.get("user-agent", ""))
+    selection = plan.selection
+    standing = Standing(
+        plan.session_id,
+        principal.slug,
+        principal.name,
+        agent,
+        selection.resource,
+        selection.namespace,
+        max(plan.after, plan.known),
+    )
+    CALLERS.stands(standing)
+    return replace(plan, standing=standing)
+
+
+def closed(watch: Watch) -> None:
+    """Count a stream that has ended."""
+    watches.close(watch.principal.participant_id)
+    if isinstance(watch.plan, WatchPlan) and watch.plan.standing is not None:
+        CALLERS.ends(watch.plan.standing)
 
 
 def _sender_of(request: Request) -> Request:

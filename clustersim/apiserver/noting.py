@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Final
 
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
 from clustersim.classroom.auth import Principal
+from clustersim.classroom.callers import CALLERS, agent_of
 from clustersim.classroom.requests import REQUESTS
 from clustersim.feed import hints
 from clustersim.store import open_store, sessions
@@ -17,6 +19,7 @@ from controllers.registry.marks import Mark, Marks, StepName
 from scheduler_core.api.errors import ApiError
 
 _READS = ("GET", "HEAD", "OPTIONS")
+PATH_LENGTH_MAX: Final = 500
 
 
 class Noted:
@@ -45,9 +48,19 @@ class Noted:
         return "store" if self.target is not None and error.code in (404, 409) else "registry"
 
     def answered(self, code: int) -> None:
-        """Keep a request that has changed something."""
-        if self.request.method not in _READS and self.target is not None:
+        """Keep a request that has changed something, and know of one that reads."""
+        if self.target is None or self.principal is None:
+            return
+        if self.request.method not in _READS:
             self._keep(code, "")
+        elif CALLERS.read(
+            self.principal.session_id,
+            user=self.principal.slug,
+            agent=agent_of(self.request.headers.get("user-agent", "")),
+            verb=self.verb,
+            path=self.request.path[:PATH_LENGTH_MAX],
+        ):
+            hints.wake_requests(self.principal.session_id)
 
     def _keep(self, code: int, message: str, name: str = "") -> None:
         row = None if self.principal is not None else sessions.find(self.request.code)
@@ -61,7 +74,7 @@ class Noted:
             self.marks,
             user="" if self.principal is None else self.principal.slug,
             verb=self.verb,
-            path=self.request.path[:500],
+            path=self.request.path[:PATH_LENGTH_MAX],
             key=self._key(session_id, name),
             code=code,
             message=message,

@@ -19,6 +19,7 @@ from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
+from clustersim.classroom.callers import Standing
 from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, feed_for, in_thread
 from controllers.log.store import DELETED, Event, Gone, Stored
@@ -66,6 +67,8 @@ class WatchPlan:
     """Nothing up to this revision is told: the watch was asked to begin after it."""
     role: str = ""
     """Whose watch it is: what an open poll seals is not for everybody."""
+    standing: Standing | None = None
+    """What is known of it while it stands."""
 
     @property
     def content_type(self) -> str:
@@ -279,13 +282,17 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
                 yield encoder.expired()
                 return
             mine = _mine(plan, feed, batch)
+            if plan.standing is not None:
+                plan.standing.revision = subscription.position
             # Nothing is held on to while nothing comes: a batch is everybody's, and may be large.
             del batch
             if mine:
                 await _set_clock(encoder, feed, plan)
-                lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)
+                lines = [line for event in mine if (line := event_line(event, plan.selection, encoder))]
                 if lines:
-                    yield lines
+                    if plan.standing is not None:
+                        plan.standing.events += len(lines)
+                    yield b"".join(lines)
                 del lines
             del mine
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 import msgspec
 from django.http import HttpResponse
 
+from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.callers import CALLERS, Standing
 from clustersim.feed import hints
 from clustersim.runtime import metrics as asked
 from clustersim.sessionapi.engine import REPLICAS, shown
@@ -62,9 +64,48 @@ def components(call: Call) -> HttpResponse:
 
 
 def watches(call: Call) -> HttpResponse:
-    """Answer `GET …/watches`: what each component watches, and how far behind it is."""
-    found = asked.ask(call.principal.session_id, hints.WATCHES).get("", "[]")
-    return answer(msgspec.json.decode(found, type=list[Document]))
+    """Answer `GET …/watches`: what each component watches, and how far behind it is; then who watches from outside.
+
+    Others than teachers see their own watches alone.
+    """
+    principal = call.principal
+    found = asked.ask(principal.session_id, hints.WATCHES).get("", "[]")
+    standing = CALLERS.watches(principal.session_id)
+    outside = [_outside(one) for one in standing if principal.role == TEACHER or one.user == principal.slug]
+    return answer([*msgspec.json.decode(found, type=list[Document]), *outside])
+
+
+def _outside(standing: Standing) -> Document:
+    """Return a client's watch as those of components are told; what it has, nobody here knows."""
+    return {
+        "name": f"watch-{standing.number}",
+        "client": {
+            "user": standing.user,
+            "name": standing.name,
+            "agent": standing.agent,
+            "namespace": standing.namespace,
+        },
+        "count": 1,
+        "running": True,
+        "connected": True,
+        "lateMs": 0,
+        "revision": standing.revision,
+        "lag": 0,
+        "gones": 0,
+        "relistAtMs": None,
+        "pollMs": 0,
+        "resources": [
+            {
+                "resource": standing.resource,
+                "rows": 0,
+                "revision": standing.revision,
+                "lag": 0,
+                "lists": 0,
+                "listedObjects": 0,
+                "watchEvents": standing.events,
+            }
+        ],
+    }
 
 
 def proxies(call: Call) -> HttpResponse:

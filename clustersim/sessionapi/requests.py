@@ -7,6 +7,7 @@ from typing import Final
 from django.http import HttpResponse
 
 from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.callers import CALLERS
 from clustersim.classroom.requests import KEPT_PER_SESSION, PROCESS, REQUESTS
 from clustersim.sessionapi.http import Call, answer, refuse
 from scheduler_core.api.errors import ApiError, Cause
@@ -24,6 +25,13 @@ def show(call: Call) -> HttpResponse:
     if principal.role != TEACHER:
         found = [one for one in found if one["user"] == principal.slug]
     return answer(found[: int(text)])
+
+
+def reads(call: Call) -> HttpResponse:
+    """Answer `GET …/reads`: what was read last, newest first. Others than teachers see their own."""
+    principal = call.principal
+    found = CALLERS.reads(principal.session_id)
+    return answer([one for one in found if principal.role == TEACHER or one["user"] == principal.slug])
 
 
 def one(call: Call, number: str) -> HttpResponse:

@@ -59,6 +59,7 @@ ROUTES: Final[dict[str, str]] = {
     # Others than teachers see their own requests, and what those were answered they know.
     "sessions/<str:code>/requests": FREE,
     "sessions/<str:code>/requests/<str:number>": FREE,
+    "sessions/<str:code>/reads": FREE,
     "sessions/<str:code>/controllers": LATER,
     "sessions/<str:code>/controllers/<str:name>": LATER,
     "sessions/<str:code>/clients": FREE,

@@ -114,6 +114,7 @@ urlpatterns = [
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),
     path("sessions/<str:code>/store", route(GET=etcd.show)),
     path("sessions/<str:code>/requests", route(GET=requests.show)),
+    path("sessions/<str:code>/reads", route(GET=requests.reads)),
     path("sessions/<str:code>/requests/<str:number>", route(GET=requests.one)),
     path("sessions/<str:code>/controllers", route(GET=controllers.show)),
     path("sessions/<str:code>/controllers/<str:name>", route(GET=controllers.one)),

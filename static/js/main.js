@@ -331,7 +331,7 @@ function paint() {
   // What is sealed is not asked for: the answer would be a refusal.
   decisions.follow(showing, asked === sealedPod(view) ? "" : asked);
   const pod = ui.selected?.resource === "pods" ? ui.selected.key : "";
-  desk?.follow({ view, showing, liveMs, tab: desktop?.dockTab ?? "", pod });
+  desk?.follow({ view, showing, liveMs, tab: desktop?.dockTab ?? "", pod, hints: ui.requestHints });
   looks.follow(view, ui.selected, ui.sharesLooks);
   renderFrame(showing);
   presenting?.render(view, ui);

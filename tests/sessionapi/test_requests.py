@@ -110,6 +110,39 @@ def test_students_see_their_own_requests(session: Session) -> None:
     assert {request["user"] for request in session.newest(50)} == {own["user"], "teacher"}
 
 
+def test_what_is_read_and_watched_from_outside_is_told(session: Session) -> None:
+    agent = {"User-Agent": "kubectl/v1.34.1 (linux/amd64) kubernetes/93248f9"}
+    mine = lambda: [one for one in session.client.get(f"{session.path}/watches").json() if "client" in one]  # noqa: E731
+    session.pod("read")
+    assert session.client.get(f"{session.pods}/read", headers=agent).status_code == 200
+    assert session.client.get(f"{session.pods}/nobody", headers=agent).status_code == 404
+    with session.client.stream("GET", f"{session.pods}?watch=true", headers=agent) as stream:
+        lines = stream.iter_lines()
+        assert "read" in next(lines)
+        read = [
+            (one["agent"], one["user"], one["verb"], one["path"].rsplit("/", 1)[-1])
+            for one in reads(session.client, session)
+        ]
+        assert read[:2] == [("kubectl", "teacher", "watch", "pods"), ("kubectl", "teacher", "get", "read")]
+        (watch,) = mine()
+        assert (watch["client"]["agent"], watch["client"]["namespace"]) == ("kubectl", "default")
+        assert watch["resources"][0]["resource"] == "pods"
+        session.pod("more")
+        assert any("more" in line for line in lines)
+        assert mine()[0]["resources"][0]["watchEvents"] >= 1
+        with PatientClient(str(session.client.base_url)) as other:
+            joined = other.post(f"{session.path}/join", json={"name": "Ann"}).json()
+            other.headers.update(bearer(joined["token"]))
+            other.cookies.clear()
+            assert reads(other, session) == []
+            assert not [one for one in other.get(f"{session.path}/watches").json() if "client" in one]
+    wait_for(lambda: mine() == [])
+
+
+def reads(client: PatientClient, session: Session) -> Any:
+    return client.get(f"{session.path}/reads").json()
+
+
 @pytest.mark.parametrize("limit", ["0", "x", "100000"])
 def test_a_bad_limit_is_refused(session: Session, limit: str) -> None:
     answer = session.client.get(f"{session.path}/requests?limit={limit}")

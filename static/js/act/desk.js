@@ -22,12 +22,13 @@ export function deskAsks(api, setUi) {
     showConflict: (namespace) => showConflict(api, namespace),
     /**
      * Asks for what the open tab of the dock shows.
-     * @param {{view: View, showing: View, liveMs: number, tab: string, pod: string}} now `showing`: the moment that is held, or now
+     * @param {{view: View, showing: View, liveMs: number, tab: string, pod: string, hints: number}} now `showing`: the moment that is
+     *   held, or now; `hints`: how often the server told of requests
      */
-    follow({ view, showing, liveMs, tab, pod }) {
+    follow({ view, showing, liveMs, tab, pod, hints }) {
       last.follow(view);
       election.follow(view, tab === "election");
-      watches.follow(view, liveMs, tab === "watches" && showing === view);
+      watches.follow(view, liveMs, tab === "watches" && showing === view, hints);
       model.follow(showing, tab === "model" ? pod : "");
     },
   };

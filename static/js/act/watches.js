@@ -21,6 +21,8 @@ export class WatchesLoader {
     this.told = { atMs: 0, revision: -1, watches: [] };
     this.asking = false;
     this.askedAtMs = -FETCH_EVERY_MS;
+    /** Requests that the server had told of when it was asked. */
+    this.hints = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
   }
@@ -30,16 +32,18 @@ export class WatchesLoader {
    * @param {View} live
    * @param {number} nowMs simulated
    * @param {boolean} open
+   * @param {number} hints how often the server told of requests
    */
-  follow(live, nowMs, open) {
+  follow(live, nowMs, open, hints = 0) {
     if (!open) {
       clearTimeout(this.timer);
       this.timer = undefined;
       return;
     }
-    if (!live.ready || this.asking || this.timer !== undefined || !this.wants(live, nowMs)) return;
+    if (!live.ready || this.asking || this.timer !== undefined || (hints === this.hints && !this.wants(live, nowMs))) return;
     const wait = Math.max(0, this.askedAtMs + FETCH_EVERY_MS - performance.now());
     this.timer = setTimeout(() => void this.ask(live.revision, nowMs), wait);
+    this.hints = hints;
   }
 
   /**

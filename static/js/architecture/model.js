@@ -85,7 +85,7 @@ export function partOf(actor, parts) {
  * @property {number} revision 0 where nothing was stored
  * @property {number} simTimeMs
  * @property {string} actor
- * @property {"create" | "write" | "delete"} verb
+ * @property {"create" | "write" | "delete" | "get" | "list" | "watch"} verb
  * @property {string} resource without its group
  * @property {string} name
  * @property {number} count so many alike at once
@@ -129,6 +129,24 @@ export function refusalOf(request, resource, name) {
     resource: shortOf(resource), breath: false, aside: false, heard: [],
   };
 }
+
+/** A request that reads: the API server answers it, and nobody else hears of it. */
+export const READS = /** @type {const} */ (["get", "list", "watch"]);
+
+/**
+ * @param {{id: number, user: string, verb: string}} read
+ * @param {{resource: string, name: string, atMs: number}} told what it was about, and when the page heard of it
+ * @returns {Exchange}
+ */
+export function readOf({ id, user, verb }, { resource, name, atMs }) {
+  return {
+    id: `read${id}`, revision: 0, simTimeMs: atMs, actor: `user:${user}`, verb: READS.find((one) => one === verb) ?? "get",
+    resource: shortOf(resource), name, count: 1, code: 0, breath: false, aside: false, heard: [],
+  };
+}
+
+/** @param {Exchange} exchange */
+export const isRead = ({ verb }) => READS.some((one) => one === verb);
 
 /** @param {string} resource */
 function shortOf(resource) {
@@ -175,7 +193,7 @@ export function gathered(exchanges) {
  * @param {string} verb in the reader's language
  */
 export function saidOf({ resource, name, count }, verb) {
-  return count > 1 ? `${verb} ${resource} ×${count}` : `${verb} ${resource}/${name}`;
+  return count > 1 ? `${verb} ${resource} ×${count}` : [`${verb} ${resource}`, name].filter(Boolean).join("/");
 }
 
 /**

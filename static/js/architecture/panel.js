@@ -9,7 +9,7 @@ import { actorName } from "../control/parts.js";
 import { objectOf } from "../control/requests-model.js";
 import { nodes, replicas } from "../state/selectors.js";
 import { componentPanel } from "./component.js";
-import { exchangeOf, gathered, partsOf, refusalOf, saidOf, watchesOf } from "./model.js";
+import { exchangeOf, gathered, isRead, partsOf, readOf, refusalOf, saidOf, watchesOf } from "./model.js";
 import { nodesRoom } from "./layout.js";
 import { Scene } from "./scene.js";
 
@@ -18,8 +18,10 @@ const LISTED_MAX = 60;
 const EVERY_MS = 2_000;
 const REFUSALS_EVERY_MS = 500;
 
+/** @typedef {{id: number, user: string, agent: string, verb: string, path: string}} Read one of `GET …/reads` */
+
 /** @type {Record<Exchange["verb"], string>} */
-const VERBS = { create: "arch.create", write: "arch.write", delete: "arch.delete" };
+const VERBS = { create: "arch.create", write: "arch.write", delete: "arch.delete", get: "arch.get", list: "arch.lists", watch: "arch.watches" };
 
 /**
  * @param {HTMLElement} root
@@ -55,6 +57,9 @@ class Panel {
     this.seen = false;
     this.known = new Looked(() => this.ask(), EVERY_MS, () => this.draw());
     this.requests = new Looked(() => looks.look("requests?limit=40"), REFUSALS_EVERY_MS, () => this.tellRefusals());
+    /** The newest read that is known; -1 before any was asked for. */
+    this.read = -1;
+    this.reads = new Looked(() => looks.look("reads"), REFUSALS_EVERY_MS, () => this.tellReads());
     this.scene = new Scene((id) => {
       this.chosen = id;
       this.draw();
@@ -120,7 +125,7 @@ class Panel {
     syncList(this.list, this.told, ({ id }) => `${id} ${lang}`, (one) => element("li", { class: one.code >= 400 ? "bad" : "" },
       element("time", {}, clockTime(view.epochMs + one.simTimeMs, true)), element("b", {}, actorName(one.actor, view, lang)),
       element("code", {}, saidOf(one, text(lang, VERBS[one.verb]))),
-      element("span", {}, one.code >= 400 ? String(one.code) : text(lang, "arch.storedAs", { rv: String(one.revision) })),
+      element("span", {}, one.code >= 400 ? String(one.code) : isRead(one) ? text(lang, "arch.answered") : text(lang, "arch.storedAs", { rv: String(one.revision) })),
       element("small", {}, one.heard.length > 0 ? text(lang, "arch.heard", { names: one.heard.join(", ") }) : "")));
   }
 
@@ -142,6 +147,18 @@ class Panel {
     this.tell(refused.filter(({ id }) => !known.has(id)).reverse().map((one) => {
       const { resource, name } = objectOf(one);
       return refusalOf(one, resource || one.path.split("/").at(-1) || "", name);
+    }));
+  }
+
+  tellReads() {
+    const all = /** @type {Read[] | null} */ (this.reads.value) ?? [];
+    const known = this.read;
+    this.read = Math.max(known, 0, ...all.map(({ id }) => id));
+    if (known < 0) return;
+    this.tell(all.filter(({ id }) => id > known).reverse().map((one) => {
+      const about = objectOf({ path: one.path, key: "" });
+      const list = one.verb !== "get";
+      return readOf(one, { resource: list ? about.name : about.resource || about.name, name: list ? "" : about.name, atMs: this.ui.nowMs });
     }));
   }
 
@@ -177,6 +194,7 @@ class Panel {
     if (hint !== this.hint) {
       this.hint = hint;
       this.requests.want();
+      this.reads.want();
     }
     this.follow(view);
   }

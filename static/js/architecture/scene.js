@@ -8,7 +8,7 @@ import { svg } from "../dom/svg.js";
 import { text } from "../lib/text.js";
 import { rove } from "../control/picking.js";
 import { edgeOf, layoutOf } from "./layout.js";
-import { inTurn, partOf, saidOf } from "./model.js";
+import { inTurn, isRead, partOf, saidOf } from "./model.js";
 
 /** How long a request is on its way to the API server, and a watch event from there, in real milliseconds. */
 const WAY_MS = 900;
@@ -34,7 +34,7 @@ const ICONS = {
   cloud: "screen", more: "more",
 };
 /** @type {Record<Exchange["verb"], string>} */
-const VERBS = { create: "arch.create", write: "arch.write", delete: "arch.delete" };
+const VERBS = { create: "arch.create", write: "arch.write", delete: "arch.delete", get: "arch.get", list: "arch.lists", watch: "arch.watches" };
 /** @type {Partial<Record<Part["kind"], string>>} */
 const SUBS = {
   server: "arch.sub.server", store: "arch.sub.store", scheduler: "arch.sub.scheduler", manager: "arch.sub.manager", session: "arch.sub.session",
@@ -214,6 +214,7 @@ export class Scene {
     const kind = code >= 400 ? "refused" : quiet ? "breath" : "request";
     this.run(part.id, "kube-apiserver", kind, quiet ? "" : shortened(word, this.large ? WORD_MAX_LARGE : WORD_MAX), () => {
       if (code >= 400) return this.refuse(String(code));
+      if (isRead(exchange)) return;
       this.run("kube-apiserver", "store", kind, "", () => {
         for (const id of heard) this.run("kube-apiserver", id, "event", "", () => {});
       });

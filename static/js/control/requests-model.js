@@ -56,7 +56,7 @@ export function durationOf(request) {
 
 /**
  * What a request was about: its kind's resource, the object's name, and where it stands among the page's objects.
- * @param {ApiRequest} request
+ * @param {Pick<ApiRequest, "path" | "key">} request
  * @returns {{resource: string, key: string, name: string}} `resource` and `key` are "" where the page knows no such kind
  */
 export function objectOf(request) {

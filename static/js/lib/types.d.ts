@@ -429,6 +429,8 @@ export interface Watch {
   relistAtMs: number | null;
   /** How often one that polls lists, simulated milliseconds; 0: it watches. */
   pollMs: number;
+  /** Of a watch from outside: whose it is; namespace null: all. */
+  client?: { user: string; name: string; agent: string; namespace: string | null };
   resources: {
     resource: string;
     rows: number;

@@ -80,11 +80,11 @@ async function loadElection(place, dispatch, lang) {
 }
 
 /** @type {NonNullable<Tab["load"]>} */
-async function loadWatches(place, dispatch, lang) {
+async function loadWatches(place, dispatch, lang, looks) {
   const [{ mount }] = await Promise.all([
     import("../watches/panel.js"), loadTexts(lang, "dock"), loadTexts(lang, "watches"), addStyles("streams"), addStyles("watches"),
   ]);
-  return mount(place, dispatch);
+  return mount(place, dispatch, looks);
 }
 
 /** Kinds whose rows tell only that the machinery breathes: renewals, clock and queue status. */

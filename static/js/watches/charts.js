@@ -25,11 +25,20 @@ export function momentsOf({ moments }, fromMs, toMs) {
 }
 
 /**
- * The name of a lane: how many there are of what runs on every node.
+ * The name of a lane: how many there are of what runs on every node; of a watch from outside, whose it is and what it selects.
  * @param {Lang} lang
  * @param {Lane} lane
  */
-export const nameOf = (lang, { name, count }) => (count > 1 ? `${name} ×${number(lang, count)}` : name);
+export const nameOf = (lang, { name, count, now }) => (now.client ? clientWords(now).join(": ") : count > 1 ? `${name} ×${number(lang, count)}` : name);
+
+/**
+ * @param {Lane["now"]} watch
+ * @returns {[string, string]} who, what
+ */
+function clientWords({ client, resources }) {
+  const what = (resources[0]?.resource ?? "").split(".")[0] ?? "";
+  return [[client?.agent, client?.name].filter(Boolean).join(" "), client?.namespace ? `${what} -n ${client.namespace}` : what];
+}
 
 /**
  * @param {Scene} scene
@@ -75,7 +84,7 @@ export function watchesChart(scene, lanes) {
         range: [lanes.length - 0.4, -0.85], fixedrange: true, zeroline: false, showgrid: false, ticks: "outside", ticklen: 6, tickcolor: "rgba(0,0,0,0)",
         ticklabeloverflow: "allow",
         tickvals: lanes.map((_, index) => index),
-        ticktext: lanes.map((lane) => `<b>${escapeText(nameOf(lang, lane))}</b>`),
+        ticktext: lanes.map((lane) => (lane.now.client ? clientWords(lane.now).map(escapeText).join("<br>") : `<b>${escapeText(nameOf(lang, lane))}</b>`)),
       },
     },
   };

@@ -1,6 +1,6 @@
 /** The dock's tab Watches: a lane a component, what it listed and heard, how far behind it is. */
 
-/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 /** @import { Scene as Base } from "../streams/charts.js" */
 /** @import { Table } from "../lib/csv.js" */
 import { readColours } from "../dom/colours.js";
@@ -20,16 +20,21 @@ const LEGEND = /** @type {const} */ (["events", "lists", "gones", "lag", "cut"])
 /**
  * @param {HTMLElement} root
  * @param {Dispatch} _dispatch
+ * @param {Pick<Looks, "followRequests">} looks
  */
-export function mount(root, _dispatch) {
-  const panel = new Panel(root);
+export function mount(root, _dispatch, looks) {
+  const panel = new Panel(root, looks);
   return { render: panel.render.bind(panel) };
 }
 
 class Panel extends LiveTab {
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root
+   * @param {Pick<Looks, "followRequests">} looks
+   */
+  constructor(root, looks) {
     super(root, "watches", 1);
+    this.looks = looks;
     this.look = "";
     /** @type {Ui["watches"] | null} */
     this.told = null;
@@ -126,6 +131,8 @@ class Panel extends LiveTab {
    */
   render(view, ui, seen) {
     this.take(view, ui, seen);
+    // A watch from outside begins without a row in the log.
+    this.looks.followRequests("watches", seen);
     if (ui.watches !== this.told && ui.watches.revision >= 0) recorder.learn(ui.watches);
     this.told = ui.watches;
     if (seen) this.follow();

@@ -51,6 +51,9 @@ export class WatchRecorder {
       const before = gone.reduce(added, known?.before ?? countsOf(now));
       this.lanes.set(now.name, { name: now.name, count: now.count, now, moments, before });
     }
+    // A client's watch that has ended stands nowhere any more; a component that is down does.
+    const told = new Set(watches.map(({ name }) => name));
+    for (const [name, { now }] of this.lanes) if (now.client && !told.has(name)) this.lanes.delete(name);
     this.version += 1;
   }
 }

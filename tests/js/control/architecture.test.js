@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { edgeOf, layoutOf, nodesRoom } from "../../../static/js/architecture/layout.js";
-import { exchangeOf, gathered, inTurn, partOf, partsOf, refusalOf, saidOf, watchesOf } from "../../../static/js/architecture/model.js";
+import { exchangeOf, gathered, inTurn, isRead, partOf, partsOf, readOf, refusalOf, saidOf, watchesOf } from "../../../static/js/architecture/model.js";
 
 const replica = (name, component, status = {}) => ({ metadata: { name }, spec: { component }, status });
 const person = (slug, online = true) => ({ slug, name: slug.toUpperCase(), color: 3, online });
@@ -119,4 +119,13 @@ test("an arrow goes from border to border, its way back beside it", () => {
   assert.deepEqual(edgeOf(a, b, 0), { x1: 70, y1: 50, x2: 220, y2: 50 });
   assert.deepEqual(edgeOf(a, b, 4), { x1: 70, y1: 46, x2: 220, y2: 46 });
   assert.deepEqual(edgeOf(b, a, 4), { x1: 220, y1: 54, x2: 70, y2: 54 });
+});
+
+test("a read comes as far as the API server, of one object or of a list; many of one kind are one arrow", () => {
+  const read = (id, verb, resource, name) => readOf({ id, user: "ana", verb }, { resource, name, atMs: 500 });
+  const one = read(7, "get", "deployments.apps", "web");
+  assert.deepEqual([one.actor, one.revision, one.code, one.heard, isRead(one), saidOf(one, "get")], ["user:ana", 0, 0, [], true, "get deployments/web"]);
+  assert.equal(saidOf(read(8, "list", "pods", ""), "list"), "list pods");
+  assert.equal(isRead(refusalOf({ id: "x", simTime: 1, user: "ana", code: 403, verb: "delete" }, "pods", "a")), false);
+  assert.deepEqual(gathered([1, 2, 3].map((id) => read(id, "watch", "pods", ""))).map((each) => saidOf(each, each.verb)), ["watch pods ×3"]);
 });

@@ -50,6 +50,16 @@ test("the worst that is the matter is told, and only what ends by itself is aske
   assert.equal(isUnderWay([watch({ lateMs: 500 })]), false, "late, and nothing is on its way");
 });
 
+test("a watch from outside has its own lane as long as it stands, named after whose it is and what it selects", () => {
+  const recorder = new WatchRecorder();
+  const outside = (name, namespace) => watch({ name, client: { user: "ana", name: "Ana", agent: "kubectl", namespace } }, { lists: 0 });
+  recorder.learn(told(1_000, watch(), outside("watch-1", "default"), outside("watch-2", null)));
+  const rows = () => lanesTable([...recorder.lanes.values()], { lang: "en", toMs: 9_000 }).rows.map((row) => row[0]);
+  assert.deepEqual(rows(), ["kube-scheduler-0", "kubectl Ana: pods -n default", "kubectl Ana: pods"]);
+  recorder.learn(told(2_000, outside("watch-2", null)));
+  assert.deepEqual(rows(), ["kube-scheduler-0", "kubectl Ana: pods"], "a component that is away is not forgotten");
+});
+
 test("memory is bounded", () => {
   const recorder = new WatchRecorder();
   for (let t = 1; t < MOMENTS_MAX + 50; t += 1) recorder.learn(told(t, watch()));
@@ -84,4 +94,9 @@ test("the page asks when something has changed that somebody watches, and not fo
   assert.equal(await follow(3_100), 2, "the clock stands");
   assert.equal(await follow(4_100), 3, "somebody is behind, and will hear it without a row");
   assert.equal(await follow(5_100), 3);
+  loader.askedAtMs = -Infinity;
+  loader.follow(view, 5_100, true, 1);
+  context.mock.timers.tick(FETCH_EVERY_MS);
+  await new Promise((next) => setImmediate(next));
+  assert.equal(asked, 4, "a watch from outside began, of which no row tells");
 });
