@@ -224,9 +224,12 @@ async function loadPast() {
 
 const address = new AddressBar(({ rv, pod, node, attempt, tab }) => {
   setUi({ selected: pod ? { resource: "pods", key: pod } : node ? { resource: "nodes", key: node } : null });
-  if (tab.startsWith("dock-")) desktop?.openDock(tab.slice("dock-".length));
-  else if (tab) inspector.openTab(tab);
+  const dock = tab.startsWith("dock-") ? tab.slice("dock-".length) : !pod && !node && desktop?.dockTab ? "events" : "";
+  if (dock) desktop?.openDock(dock);
+  // An address says nothing of the tab that one sees anyway.
+  else if (pod || node) inspector.openTab(tab || (pod ? "decision" : "summary"));
   decisions.wantedAttempt = attempt;
+  if (!attempt && decisions.attempt) decisions.select("");
   if (rv) dispatch({ type: "hold", revision: rv });
   else past.release();
 });

@@ -81,9 +81,15 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
     page.go_forward()
     wait_state(page, lambda now: bound("second")(now), "forward to now")
 
-    # A node's address.
-    page.goto(f"{classroom.server.url}/s/{classroom.code}?node=n2&tab=summary")
+    # A node's address; back from a tab is the tab before, and the way forward stays.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?node=n2")
     expect(page.get_by_test_id("inspector-name")).to_have_text("n2")
+    page.get_by_test_id("inspector-tab-yaml").click()
+    page.wait_for_url("**tab=yaml")
+    page.go_back()
+    expect(page.get_by_test_id("inspector-tab-summary")).to_have_attribute("aria-selected", "true")
+    page.go_forward()
+    expect(page.get_by_test_id("inspector-tab-yaml")).to_have_attribute("aria-selected", "true")
     assert state(page)["revision"] > before
 
     # Playing back goes through what happened, and ends where the log begins.

@@ -3,17 +3,25 @@
 /** @import { Address } from "../lib/address.js" */
 import { readAddress, writeAddress } from "../lib/address.js";
 
+/** How long a page may take to show what somebody went back to, real milliseconds. */
+const SETTLES_MS = 2_000;
+
 export class AddressBar {
   /** @param {(address: Address) => void} open shows what an address says */
   constructor(open) {
     this.open = open;
     this.search = location.search;
+    /** What somebody went back to, or forward. */
+    this.wanted = this.search;
     /** What the page came with. */
     this.first = readAddress(location.search);
     /** Nothing is written before the page shows what its address says. */
     this.ready = false;
+    /** Until when what the page shows is on its way to what the address says: no step of anybody's. */
+    this.settlesMs = -Infinity;
     window.addEventListener("popstate", () => {
-      this.search = location.search;
+      this.search = this.wanted = location.search;
+      this.settlesMs = performance.now() + SETTLES_MS;
       open(readAddress(location.search));
     });
   }
@@ -25,10 +33,13 @@ export class AddressBar {
    */
   follow(address) {
     const search = writeAddress(address);
+    const settles = performance.now() < this.settlesMs;
+    if (search === this.wanted) this.settlesMs = -Infinity;
     if (!this.ready || search === this.search) return;
     const before = readAddress(this.search);
     const scrubs = Boolean(before.rv && address.rv && before.rv !== address.rv);
     this.search = search;
-    history[scrubs ? "replaceState" : "pushState"](null, "", location.pathname + search);
+    // A step pushed on the way back would take away the way forward.
+    history[settles || scrubs ? "replaceState" : "pushState"](null, "", location.pathname + search);
   }
 }

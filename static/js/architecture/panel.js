@@ -179,7 +179,8 @@ class Panel {
     this.looks.followRequests("architecture", seen);
     // The past stands still.
     if (!seen || ui.past.shown) {
-      this.revision = -1;
+      this.revision = this.read = -1;
+      this.refused = null;
       this.hint = "";
       return;
     }

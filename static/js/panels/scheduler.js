@@ -74,7 +74,7 @@ export function schedulerPanel(list, view, ui, dispatch) {
       element("code", {}, String(source.spec?.["era"] ?? "v1.34")),
       element("span", { class: "hint" }, facts.join(" · ")),
       measured,
-      expression, change,
+      element("span", { class: "scheduler-acts" }, [expression, change]),
     ]),
   ]);
   for (const profile of /** @type {Profile[]} */ (status["profiles"])) append(panel, profileSection(profile, ui));

@@ -1,8 +1,9 @@
 /** What is written over the nodes: the rule of detail with the zoom, and which attempt of the past is shown. */
 
-/** @import { Cycle, Dispatch, Lang } from "../lib/types.d.ts" */
+/** @import { Dispatch, Lang } from "../lib/types.d.ts" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */
+/** @import { Told } from "./told.js" */
 import { setText } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";
@@ -57,21 +58,25 @@ export function mountRecall(element, dispatch) {
   const said = h("p");
   const words = h("span");
   const back = h("button", {
-    type: "button", class: "st-recall-back", "data-testid": "stage-live", onclick: () => dispatch({ type: "selectTrace", id: "" }),
+    type: "button", class: "st-recall-back", "data-testid": "stage-live",
+    onclick: () => dispatch(explained ? { type: "deselect" } : { type: "selectTrace", id: "" }),
   }, words, h("kbd", { text: "Esc" }));
   const bar = h("div", { class: "st-banner st-recall", role: "status", "data-testid": "stage-recall" }, icon("clock", 16), said, back);
   bar.hidden = true;
   element.append(bar);
+  let explained = false;
 
   /**
-   * @param {Cycle | null} cycle null while the stage tells what happens now
+   * @param {Pick<Told, "cycle" | "explained"> | null} told null while the stage tells what happens now
    * @param {Model} model
    * @param {number} epochMs
    * @param {Lang} lang
    */
-  function render(cycle, model, epochMs, lang) {
-    bar.hidden = !cycle;
-    if (!cycle) return;
+  function render(told, model, epochMs, lang) {
+    bar.hidden = !told;
+    if (!told) return;
+    const { cycle } = told;
+    explained = Boolean(told.explained);
     const pod = model.say(cycle.pod);
     setText(said, text(lang, "recall.said", { n: cycle.attempt, pod, time: clockTime(epochMs + cycle.startedAtMs) }));
     setText(words, text(lang, "recall.back"));

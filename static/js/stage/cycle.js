@@ -280,6 +280,16 @@ function skippedPoints(trace, at) {
 }
 
 /**
+ * Nodes that the filters were asked about: round robin asks one after the other, and of many nodes only a share is looked at.
+ * @param {TraceResult} trace
+ * @param {number} nodeCount
+ */
+function lookedAt(trace, nodeCount) {
+  const looked = new Set([...(trace.feasible ?? []), ...Object.keys(trace.firstFail ?? {})]).size;
+  return looked || nodeCount;
+}
+
+/**
  * @param {Point} point
  * @param {TraceResult} trace
  * @param {Pick<Profile, "counts" | "sort">} profile
@@ -298,7 +308,7 @@ function lineOf(point, trace, { counts, sort }, nodeCount) {
     case "PreFilter":
       return ratio(Math.max(0, count - (trace.preFilter?.skip?.length ?? 0)), count);
     case "Filter":
-      return { line: "arrow", values: { from: nodeCount, to: trace.feasible?.length ?? 0 } };
+      return { line: "arrow", values: { from: lookedAt(trace, nodeCount), to: trace.feasible?.length ?? 0 } };
     case "PostFilter":
       return trace.preemption?.nominatedNode ? { line: "preempt", values: { node: trace.preemption.nominatedNode } }
         : { line: "refused", values: {} };

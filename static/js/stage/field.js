@@ -258,8 +258,10 @@ function zoneDetails({ model, layout, scene, lang }) {
         const helps = zone.nodes.filter((name) => scene.eviction?.byNode.has(name)).length;
         return [text(lang, "stage.canHelp", { n: number(lang, helps), of: number(lang, count) })];
       }
-      const fits = zone.nodes.filter((name) => scene.nodes.get(name)?.feasible).length;
-      return [text(lang, "stage.fit", { n: number(lang, fits), of: number(lang, count) })];
+      // A node that the cycle never looked at neither fits nor does not.
+      const looked = zone.nodes.map((name) => scene.nodes.get(name)?.feasible ?? null).filter((fits) => fits !== null);
+      const fits = looked.filter(Boolean).length;
+      return [looked.length === 0 ? text(lang, "stage.notAsked") : text(lang, "stage.fit", { n: number(lang, fits), of: number(lang, looked.length) })];
     }
     const pods = counted.get(zone.name)?.pods ?? 0;
     return [text(lang, "stage.zoneCounts", { nodes: number(lang, count), pods: number(lang, pods) }),

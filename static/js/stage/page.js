@@ -72,7 +72,7 @@ export function mountPage(element, dispatch, on) {
     });
     const trial = trialOf(ui);
     trialBar.render(trial, model, lang);
-    recall.render(told?.recalled && !trial ? told.cycle : null, model, view.epochMs, lang);
+    recall.render(told?.recalled && !trial ? told : null, model, view.epochMs, lang);
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {

@@ -114,6 +114,19 @@ export function write(pen, text, x, y, { size = 11, weight = 400, colour, align 
 }
 
 /**
+ * Whether a text has room, in the look that it would be written in.
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} width
+ * @param {{size?: number, weight?: number}} look
+ */
+export function fits(pen, text, width, { size = 11, weight = 400 }) {
+  const font = `${weight} ${size}px ${pen.colours.font}`;
+  if (pen.context.font !== font) pen.context.font = font;
+  return widthOf(pen, text) <= width;
+}
+
+/**
  * A resource bar: requested of allocatable, with a notch at 80 %, and a thin line in it as long as what is used.
  * @param {Pen} pen
  * @param {number} share 0 to 1, more where overcommitted

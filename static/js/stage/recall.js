@@ -8,6 +8,8 @@ import { trialOf } from "./trial.js";
 
 /** @type {WeakMap<Trace, Told>} */
 const memory = new WeakMap();
+/** @type {WeakMap<Trace, Told>} */
+const explained = new WeakMap();
 
 /**
  * The attempt that somebody has chosen, or that a what-if is asked of; null while none is, while it is the one under way, and where its trace is no
@@ -21,14 +23,33 @@ export function recalledOf(view, ui) {
   const wanted = trialOf(ui)?.attempt || pinned;
   const trace = wanted ? traces.find((one) => one.id === wanted) : undefined;
   if (!trace || trace.detail === "compacted" || trace.id === cycleUnderWay(view)?.cycle.traceId) return null;
-  let told = memory.get(trace);
-  if (!told) {
-    told = {
-      cycle: cycleOf(trace), replica: trace.replica, sinceMs: -Infinity, endedMs: 0, revision: trace.revision,
-      past: Boolean(view.me?.past), recalled: true,
-    };
-    memory.set(trace, told);
-  }
+  return toldOf(trace, view, memory);
+}
+
+/**
+ * The attempt that the inspector explains, while nothing is under way: what is read there is what the nodes show. null where that
+ * is the newest decision, which they show anyway, and at a moment that is held, which has its own.
+ * @param {View} view
+ * @param {Pick<Ui, "decisions" | "selected">} ui
+ * @returns {Told | null}
+ */
+export function explainedOf(view, { decisions: { pod, traces, selectedTraceId }, selected }) {
+  if (view.me?.past || cycleUnderWay(view) || selected?.resource !== "pods" || selected.key !== pod || selectedTraceId === view.decisions.at(-1)?.id) return null;
+  const trace = traces.find((one) => one.id === selectedTraceId);
+  return !trace || trace.detail === "compacted" ? null : Object.assign(toldOf(trace, view, explained), { explained: true });
+}
+
+/**
+ * @param {Trace} trace
+ * @param {View} view
+ * @param {WeakMap<Trace, Told>} known
+ */
+function toldOf(trace, view, known) {
+  const told = known.get(trace) ?? {
+    cycle: cycleOf(trace), replica: trace.replica, sinceMs: -Infinity, endedMs: 0, revision: trace.revision,
+    past: Boolean(view.me?.past), recalled: true,
+  };
+  known.set(trace, told);
   return told;
 }
 

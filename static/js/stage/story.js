@@ -12,9 +12,12 @@ import { cycleScene } from "./cycle.js";
 import { differenceMaker } from "./difference.js";
 import { modelMaker } from "./model.js";
 import { motionOn } from "./motion.js";
-import { recalledOf, rememberedOf } from "./recall.js";
+import { explainedOf, recalledOf, rememberedOf } from "./recall.js";
 import { trialOf } from "./trial.js";
 import { LINGER_MS, isComplete, pointBudgetMs, profileOf, tell } from "./told.js";
+
+/** How long the newest decision stays on the nodes before the selected pod's takes its place, real milliseconds. */
+const RESTS_MS = 3_000;
 
 /** @typedef {{view: View, ui: Ui, model: Model}} Now */
 
@@ -54,7 +57,7 @@ export function makeStory() {
     takenMs = timeMs;
     const next = tell(live, view, timeMs);
     live = next.told ?? rememberedOf(view, ui);
-    told = trialOf(ui)?.last ? null : recalledOf(view, ui) ?? live; // Many decisions have no picture in common.
+    told = trialOf(ui)?.last ? null : readOf(view, ui, live, timeMs) ?? live; // Many decisions have no picture in common.
     if (told?.cycle.traceId !== last?.cycle.traceId) frame = null;
     return { before, now, turns: next.turns, begun: told === last ? null : told };
   }
@@ -129,6 +132,18 @@ function saysOther(before, now) {
     scene?.eviction?.asked, scene?.over];
   const then = words(before);
   return Boolean(before?.moving && !now?.moving) || words(now).some((word, index) => word !== then[index]);
+}
+
+/**
+ * The attempt that is read in the inspector: one that was chosen at once, the selected pod's when the newest decision was looked at.
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {Told | null} live
+ * @param {number} timeMs real
+ */
+function readOf(view, ui, live, timeMs) {
+  const rests = !live || (live.endedMs !== null && timeMs - live.endedMs > RESTS_MS);
+  return recalledOf(view, ui) ?? (rests ? explainedOf(view, ui) : null);
 }
 
 /**

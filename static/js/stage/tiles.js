@@ -13,7 +13,7 @@ import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { differenceWords, laterShare } from "./difference.js";
-import { bar, chip, ending, fit, scoreBar, twoBars, widthOf, wrap, write } from "./pen.js";
+import { bar, chip, ending, fit, fits, scoreBar, twoBars, widthOf, wrap, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
 import { byOf, trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -215,7 +215,10 @@ function winnerChip(pen, cycle, right, y) {
 function only(pen, box) {
   const y = box.y + box.h - 18;
   drawIcon(pen.context, "crown", box.x + PAD, y - 7, 13, pen.colours.amb);
-  write(pen, text(pen.lang, "stage.only"), box.x + PAD + 18, y, { weight: 600, colour: pen.colours.ambt });
+  const look = { weight: 600, colour: pen.colours.ambt };
+  const whole = text(pen.lang, "stage.only");
+  const said = fits(pen, whole, box.w - 2 * PAD - 18, look) ? whole : text(pen.lang, "stage.onlyShort");
+  write(pen, said, box.x + PAD + 18, y, { ...look, width: box.w - 2 * PAD - 18 });
 }
 
 /**

@@ -27,7 +27,8 @@ export const LINGER_MS = 1_200;
  * @property {number | null} endedMs real milliseconds since which it is over; null while under way
  * @property {number} revision of the view in which it was last under way
  * @property {boolean} past whether that view is one of the past
- * @property {boolean} [recalled] an attempt that somebody has chosen in the inspector, told as it was
+ * @property {boolean} [recalled] an attempt that somebody reads in the inspector, told as it was
+ * @property {boolean} [explained] it is the selected pod's, nobody has chosen it
  */
 
 /**

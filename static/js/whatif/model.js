@@ -1,6 +1,6 @@
 /** What a trial starts from and what it asks for. Pure. */
 
-/** @import { Change, Trace, View } from "../lib/types.d.ts" */
+/** @import { Change, PodSlim, Trace, View } from "../lib/types.d.ts" */
 import { objectAt, objectsOf } from "../state/selectors.js";
 
 /**
@@ -98,4 +98,15 @@ function oneMore(node, name) {
 export function lead(trace) {
   const totals = [...(trace.result.scores?.total ?? [])].sort((a, b) => b - a);
   return totals.length < 2 ? null : (totals[0] ?? 0) - (totals[1] ?? 0);
+}
+
+/**
+ * What a pod asks for now, where one container tells it: what another request is measured by.
+ * @param {PodSlim} pod
+ * @returns {{cpu: string, memory: string}}
+ */
+export function askedBy(pod) {
+  const containers = pod.spec?.containers ?? [];
+  const requests = containers.length === 1 ? containers[0]?.resources?.requests ?? {} : {};
+  return { cpu: String(requests.cpu ?? "500m"), memory: String(requests.memory ?? "1Gi") };
 }

@@ -8,7 +8,7 @@ import { saidKey } from "../state/people.js";
 import { difference } from "./difference.js";
 import { mountLast } from "./last.js";
 import { trialOfAnswer, trialOfLast } from "./onstage.js";
-import { UNCHANGED, changesOf, likeNodes, pluginsOf } from "./model.js";
+import { UNCHANGED, askedBy, changesOf, likeNodes, pluginsOf } from "./model.js";
 
 /** Milliseconds after the last move of a slider before the server is asked. */
 const REST_MS = 250;
@@ -97,14 +97,15 @@ export function mountTrial(asks, show) {
     if (!trace || !input) return;
     const { lang, view } = input;
     const [plugins, nodes] = [pluginsOf(view, trace), likeNodes(view)];
-    const look = JSON.stringify([lang, trace.uid, plugins, nodes, input.eras]);
+    const asked = askedBy(input.pod);
+    const look = JSON.stringify([lang, trace.uid, plugins, nodes, input.eras, asked]);
     if (look === drawn) return;
     drawn = look;
     const t = (/** @type {string} */ name, /** @type {Record<string, string | number>} */ values = {}) => text(lang, name, values);
     title.textContent = t("whatif.title");
     note.textContent = t("whatif.note");
     reset.textContent = t("whatif.reset");
-    controls({ sliders, others }, { plugins, nodes, eras: input.eras ?? [], wanted: () => wanted, t, change });
+    controls({ sliders, others }, { plugins, nodes, eras: input.eras ?? [], asked, wanted: () => wanted, t, change });
     drawOutcome();
   }
 
@@ -149,11 +150,12 @@ function tellOutcome(outcome, { problem, answer, asking, lang }) {
  * @param {readonly {name: string, weight: number}[]} scope.plugins
  * @param {string[]} scope.nodes
  * @param {readonly string[]} scope.eras
+ * @param {{cpu: string, memory: string}} scope.asked
  * @param {() => Wanted} scope.wanted
  * @param {(name: string, values?: Record<string, string | number>) => string} scope.t
  * @param {(wanted: Wanted) => void} scope.change
  */
-function controls({ sliders, others }, { plugins, nodes, eras, wanted, t, change }) {
+function controls({ sliders, others }, { plugins, nodes, eras, asked, wanted, t, change }) {
   const { weights, disable, cpu, memory, era, like } = wanted();
   const turn = (/** @type {Partial<Wanted>} */ part) => change({ ...wanted(), ...part });
   sliders.replaceChildren(...plugins.filter((one) => one.weight > 0).map((plugin) =>
@@ -163,8 +165,8 @@ function controls({ sliders, others }, { plugins, nodes, eras, wanted, t, change
     select(t("whatif.without"), "whatif-disable", disable, ["", ...plugins.map((one) => one.name)], t("whatif.nothing"),
       (value) => turn({ disable: value })),
     select(t("whatif.era"), "whatif-era", era, ["", ...eras], t("whatif.nothing"), (value) => turn({ era: value })),
-    field(t("whatif.cpu"), "whatif-cpu", cpu, "500m", (value) => turn({ cpu: value })),
-    field(t("whatif.memory"), "whatif-memory", memory, "1Gi", (value) => turn({ memory: value })),
+    field(t("whatif.cpu"), "whatif-cpu", cpu, asked.cpu, (value) => turn({ cpu: value })),
+    field(t("whatif.memory"), "whatif-memory", memory, asked.memory, (value) => turn({ memory: value })),
     select(t("whatif.node"), "whatif-node", like, ["", ...nodes], t("whatif.nothing"), (value) => turn({ like: value })),
   );
 }

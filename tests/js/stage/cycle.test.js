@@ -124,6 +124,13 @@ test("the rail names who orders the queue: a first-come queue has no priority", 
   assert.deepEqual(sorted("FIFO")?.values, { plugin: "FIFO" });
 });
 
+test("the rail counts the nodes that were asked: round robin asks one, and of many a share is enough", () => {
+  const filter = (/** @type {object} */ trace) => railSteps(cycle({ point: "Reserve", trace }), profile({}), 12).find((step) => step.point === "Filter")?.values;
+  assert.deepEqual(filter({ feasible: ["n5"], chosen: "n5" }), { from: 1, to: 1 });
+  assert.deepEqual(filter({ feasible: ["n5"], firstFail: { n1: { plugin: "NodePorts", reasons: ["no"] } } }), { from: 2, to: 1 });
+  assert.deepEqual(filter({ feasible: [], preFilter: { plugin: "NodeAffinity", code: "Unschedulable" } }), { from: 12, to: 0 }, "a PreFilter speaks for all");
+});
+
 test("the rail says what each point did, what is skipped and what comes next", () => {
   const steps = railSteps(cycle(), profile({ PreEnqueue: 2, PreFilter: 10, PreScore: 7 }), 4);
   const by = Object.fromEntries(steps.map((step) => [step.point, step]));

@@ -165,3 +165,22 @@ test("a preemption stays on the stage until another decision, can be stepped thr
   story.advance(201);
   assert.equal(story.scene()?.eviction, null);
 });
+
+test("at rest the nodes show the attempt that the inspector explains; what begins to happen takes its place", () => {
+  const story = makeStory();
+  const other = /** @type {any} */ ({ id: "t-9", pod: "default/vip", attempt: 2, simTime: 3, replica: "kube-scheduler-0", revision: 4, result: trace() });
+  const decisions = { pod: "default/vip", traces: [other], selectedTraceId: "t-9", pinned: "", loading: false };
+  const read = /** @type {Ui} */ ({ ...UI, selected: { resource: "pods", key: "default/vip" }, decisions });
+  story.take(view(cycle({ point: "PostBind" })), UI, 0);
+  story.take(view(null), read, 100);
+  assert.equal(story.told()?.cycle.pod, "default/web-1", "the newest decision is looked at first");
+  story.take(view(null), read, 10_000);
+  assert.deepEqual([story.told()?.cycle.traceId, story.told()?.explained], ["t-9", true]);
+  story.take(view(null), { ...read, selected: null }, 10_100);
+  assert.equal(story.told()?.cycle.pod, "default/web-1");
+  story.take(view(cycle({ point: "Filter" })), read, 20_000);
+  assert.equal(story.told()?.cycle.pod, "default/web-1");
+  const held = { ...view(null), me: /** @type {any} */ ({ past: true }) };
+  story.take(held, read, 40_000);
+  assert.notEqual(story.told()?.cycle.traceId, "t-9", "a held moment has its own");
+});

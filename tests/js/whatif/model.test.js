@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { UNCHANGED, changesOf, lead, pluginsOf } from "../../../static/js/whatif/model.js";
+import { askedBy, UNCHANGED, changesOf, lead, pluginsOf } from "../../../static/js/whatif/model.js";
 
 const node = { resource: "nodes", metadata: { name: "n1", labels: { zone: "a", "kubernetes.io/hostname": "n1" } },
   spec: { taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }, { key: "gpu", effect: "NoSchedule" }] },
@@ -52,4 +52,11 @@ test("a node more is like one that is there, without what its condition put on i
 test("who won by how much", () => {
   assert.equal(lead(trace), 43);
   assert.equal(lead({ result: {} }), null);
+});
+
+test("another request is measured by what the pod asks for", () => {
+  const pod = (...containers) => ({ spec: { containers } });
+  assert.deepEqual(askedBy(pod({ resources: { requests: { cpu: "2", memory: "64Mi" } } })), { cpu: "2", memory: "64Mi" });
+  assert.deepEqual(askedBy(pod({})), { cpu: "500m", memory: "1Gi" });
+  assert.deepEqual(askedBy(pod({ resources: { requests: { cpu: "2" } } }, {})), { cpu: "500m", memory: "1Gi" }, "two containers have no one request");
 });

@@ -24,6 +24,8 @@ export const EN = {
   "stage.noRequests": "no requests",
   "stage.morePods": "{n} more {n|pod|pods}",
   "stage.fit": "{n} of {of} fit",
+  "stage.notAsked": "not asked",
+  "stage.onlyShort": "the only one",
   "stage.canHelp": "{n} of {of} can help",
   "stage.zoneCounts": "{nodes} {nodes|node|nodes} · {pods} {pods|pod|pods}",
   "stage.zoneNodes": "{nodes} {nodes|node|nodes}",

@@ -24,6 +24,8 @@ export const ZH_HANS = {
   "stage.noRequests": "无 requests",
   "stage.morePods": "还有 {n} 个 Pod",
   "stage.fit": "{of} 个中 {n} 个可行",
+  "stage.notAsked": "未询问",
+  "stage.onlyShort": "唯一可行",
   "stage.canHelp": "{of} 个中 {n} 个可腾出",
   "stage.zoneCounts": "{nodes} 个 Node · {pods} 个 Pod",
   "stage.zoneNodes": "{nodes} 个 Node",
