@@ -96,8 +96,7 @@ export function mountTrial(asks, show) {
   function draw() {
     if (!trace || !input) return;
     const { lang, view } = input;
-    const [plugins, nodes] = [pluginsOf(view, trace), likeNodes(view)];
-    const asked = askedBy(input.pod);
+    const [plugins, nodes, asked] = [pluginsOf(view, trace), likeNodes(view), askedBy(input.pod)];
     const look = JSON.stringify([lang, trace.uid, plugins, nodes, input.eras, asked]);
     if (look === drawn) return;
     drawn = look;
