@@ -12,6 +12,7 @@ from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, CLUSTER
 from controllers.proxy.endpoints import Endpoint
 from controllers.proxy.names import asks_cluster, resolve
 from controllers.proxy.network import Network
+from controllers.proxy.policies import Direction, End, closed_by, names_of
 from controllers.proxy.rules import Origin, Refusal, Route, Rules
 from controllers.proxy.serving import Reply, listens_on_host, reply_of
 from scheduler_core.api.document import Document
@@ -22,19 +23,26 @@ OUTSIDE_ADDRESS: Final = "203.0.113.10"
 BALANCED_NODES_MAX: Final = 10
 """Nodes that a load balancer sends to."""
 
+DNS_SERVICE: Final = "kube-system/kube-dns"
+"""Where pods ask for names; where no such Service is, its address answers."""
+
+DNS_ADDRESS: Final = "10.96.0.10"
+DNS_PORT: Final = 53
+
 POD_NETWORK: Final = IPv4Network("10.128.0.0/9")
 """Where pods have their addresses (`controllers.kubelet.machine`)."""
 
 
 class Source(NamedTuple):
     """Who sends: from which machine (empty: from outside), with which address, and where names are looked up (None:
-    not in the cluster).
+    not in the cluster). `pod` is the pod that sends, where it is one of the cluster's own.
     """
 
     origin: Origin
     node: str
     address: str
     namespace: str | None
+    pod: Document | None = None
 
 
 class Absent(NamedTuple):
@@ -108,16 +116,18 @@ class Exchange:
         if not running or not self._network.is_running(node):
             return Absent(f"pod {namespace}/{name} does not run")
         origin: Origin = "node" if pod["spec"].get("hostNetwork") else "pod"
-        return Source(origin, node, str(status.get("podIP") or ""), namespace if asks_cluster(pod) else None)
+        return Source(origin, node, str(status.get("podIP") or ""), namespace if asks_cluster(pod) else None, pod)
 
     def send(self, source: Source, target: Target, choose: Callable[[str, int], int]) -> Record:
         """Return what comes of a request. `choose`: (what for, below) → a draw."""
         record = Record()
-        address = self._address(source, target, choose, record)
+        sender = self._sender(source)
+        address = self._address(source, sender, target, choose, record)
         if not address:
             return record
         record.address = address
-        route = Route(source.address, source.origin, self._network.unix_ms, lambda below: choose("endpoint", below))
+        now_ms = self._network.unix_ms
+        route = Route(source.address, source.origin, now_ms, lambda below: choose("endpoint", below), sender)
         if source.origin == "outside":
             return self._from_outside(address, target.port, route, choose, record)
         chain = self._rules_of(source.node).knows_address(address, target.port)
@@ -126,14 +136,25 @@ class Exchange:
         node = self._network.node_of_address(address)
         if node:
             return self._to_node(node, source.node, target.port, route, record)
-        return self._deliver(address, target.port, record)
+        return self._deliver(address, target.port, route, record)
+
+    def _sender(self, source: Source) -> End:
+        if source.pod is not None:
+            return self._network.end_of_pod(source.pod)
+        if source.origin == "pod":
+            return self._network.end_in(source.namespace or "", source.address, source.node)
+        return End(source.address, source.node)
 
     # -- names --------------------------------------------------------------------------------------------------
 
-    def _address(self, source: Source, target: Target, choose: Callable[[str, int], int], record: Record) -> str:
+    def _address(
+        self, source: Source, sender: End, target: Target, choose: Callable[[str, int], int], record: Record
+    ) -> str:
         """Return where to; empty where the name leads nowhere."""
         if target.is_address:
             return target.host
+        if source.namespace is not None and self._is_deaf(sender, record):
+            return ""
         answer = resolve(self._network, target.host, source.namespace)
         if answer is None:
             if self._network.nodes.get("", target.host) is not None:
@@ -150,6 +171,18 @@ class Exchange:
             return ""
         return answer.addresses[choose("name", len(answer.addresses))]
 
+    def _is_deaf(self, sender: End, record: Record) -> bool:
+        """Return whether policies keep a pod from asking for names."""
+        servers = [endpoint.address for endpoint, _ in self._network.behind(DNS_SERVICE)] or [DNS_ADDRESS]
+        for address in dict.fromkeys(servers):
+            server = self._end_of_address(address)
+            closed = closed_by(self._network.policies(sender.namespace), "egress", sender, server, "UDP", DNS_PORT)
+            if not closed:
+                return False
+        text = f"{sender.title} is isolated by {names_of(closed)}: nothing lets it ask for names (UDP {DNS_PORT})"
+        record.ended(Refusal("unresolved", "NetworkPolicy", text))
+        return True
+
     # -- ways ---------------------------------------------------------------------------------------------------
 
     def _through(self, node: str, address: str, port: int, route: Route, record: Record) -> Record:
@@ -162,11 +195,16 @@ class Exchange:
         if isinstance(found, Refusal):
             return record.ended(found)
         record.slice, record.endpoint = found.slice, found.place
-        return self._deliver(found.address, found.port, record, found)
+        if address != chain.port.address and not (chain.port.external_local and route.origin == "outside"):
+            # What comes by an address for the outside goes on with that of the machine, or its answer would go astray.
+            route.sender, route.is_out = self._network.end_of_node(node), True
+        return self._deliver(found.address, found.port, route, record, found)
 
     def _to_node(self, node: str, sender: str, port: int, route: Route, record: Record) -> Record:
         """Reach a port of a machine: a node port, or a pod that listens there."""
         record.node = node
+        if self._is_kept("egress", route, self._network.end_of_node(node), port, record):
+            return record
         if not self._network.is_running(node):
             return record.ended(_silent(node))
         if self._rules_of(node).knows_node_port(port) is not None:
@@ -174,7 +212,7 @@ class Exchange:
                 # From elsewhere it comes with the address of the machine that it left.
                 route.origin = "outside"
             return self._through(node, "", port, route, record)
-        return self._on_host(node, port, record)
+        return self._on_host(node, port, route, record)
 
     def _from_outside(
         self, address: str, port: int, route: Route, choose: Callable[[str, int], int], record: Record
@@ -217,20 +255,26 @@ class Exchange:
 
     # -- arriving -----------------------------------------------------------------------------------------------
 
-    def _deliver(self, address: str, port: int, record: Record, endpoint: Endpoint | None = None) -> Record:
+    def _deliver(
+        self, address: str, port: int, route: Route, record: Record, endpoint: Endpoint | None = None
+    ) -> Record:
         """Arrive at an address that is no Service's."""
         network = self._network
+        if self._is_kept("egress", route, self._end_of_address(address), port, record):
+            return record
         pod = network.pod_of_address(address)
         if pod is not None:
             record.node = str(pod["spec"].get("nodeName") or "")
-            record.pod = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
             if not network.is_running(record.node):
+                record.pod = _name(pod)
                 return record.ended(_silent(record.node))
-            return record.ended(self._reply(pod, port))
+            return self._to_pod(pod, port, route, record)
         node = network.node_of_address(address)
         if node:
             record.node = node
-            return record.ended(_silent(node)) if not network.is_running(node) else self._on_host(node, port, record)
+            if not network.is_running(node):
+                return record.ended(_silent(node))
+            return self._on_host(node, port, route, record)
         if address == API_SERVER_ADDRESS:
             return record.ended(Reply("ok", 200, "", "the API server answers"))
         if IPv4Address(address) in CLUSTER_RANGE:
@@ -239,18 +283,47 @@ class Exchange:
             return record.ended(Refusal("timeout", "NobodyThere", f"nobody has {address}"))
         return record.ended(Refusal("outside", "LeftTheCluster", f"{address} lies outside of the cluster"))
 
-    def _on_host(self, node: str, port: int, record: Record) -> Record:
+    def _on_host(self, node: str, port: int, route: Route, record: Record) -> Record:
         for pod in self._network.pods_on(node):
             inner = listens_on_host(pod, port)
             if inner is not None:
-                record.pod = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-                return record.ended(self._reply(pod, inner))
+                return self._to_pod(pod, inner, route, record)
         what = "no Service has this node port" if port in NODE_PORTS else "nothing listens there"
         return record.ended(Refusal("refused", "NotListening", f"port {port} of {node}: {what}"))
 
-    def _reply(self, pod: Document, port: int) -> Reply:
+    def _to_pod(self, pod: Document, port: int, route: Route, record: Record) -> Record:
         network = self._network
-        return reply_of(pod, port, network.orders(pod), network.unix_ms, network.ends_unix_ms(pod))
+        record.pod = _name(pod)
+        if self._is_kept("ingress", route, network.end_of_pod(pod), port, record):
+            return record
+        return record.ended(reply_of(pod, port, network.orders(pod), network.unix_ms, network.ends_unix_ms(pod)))
+
+    # -- NetworkPolicies ----------------------------------------------------------------------------------------
+
+    def _is_kept(self, direction: Direction, route: Route, receiver: End, port: int, record: Record) -> bool:
+        """Return whether policies keep a connection from leaving its sender, or from coming in to its receiver."""
+        sender = route.sender
+        if direction == "egress":
+            if route.is_out:
+                return False
+            route.is_out = True
+        own, other = (sender, receiver) if direction == "egress" else (receiver, sender)
+        closed = closed_by(self._network.policies(own.namespace), direction, own, other, "TCP", port)
+        if closed:
+            what = f"it out to {other.title}" if direction == "egress" else f"{other.title} in"
+            text = f"{own.title} is isolated by {names_of(closed)}: nothing lets {what} on port {port}"
+            record.ended(Refusal("timeout", "NetworkPolicy", text))
+        return bool(closed)
+
+    def _end_of_address(self, address: str) -> End:
+        pod = self._network.pod_of_address(address)
+        if pod is not None:
+            return self._network.end_of_pod(pod)
+        return End(address, self._network.node_of_address(address))
+
+
+def _name(pod: Document) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
 def _silent(node: str) -> Refusal:

@@ -13,10 +13,12 @@ from controllers.kit.manager import key_of, split_key
 from controllers.kubelet.orders import Orders, is_off, orders_of
 from controllers.log.stamps import unix_ms_of
 from controllers.proxy.endpoints import Endpoint, ServicePort, endpoints_of, ports_of
+from controllers.proxy.policies import End, Policy, read_policy
 from scheduler_core.api.document import Document, at, condition
 
 SLICES: Final = "endpointslices.discovery.k8s.io"
-WATCHED: Final = (SLICES, "nodes", "pods", "services")
+POLICIES: Final = "networkpolicies.networking.k8s.io"
+WATCHED: Final = (SLICES, "namespaces", POLICIES, "nodes", "pods", "services")
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 ZONE: Final = "topology.kubernetes.io/zone"
 EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
@@ -31,6 +33,7 @@ class Network:
         self.informers = Informers(WATCHED, identity="kube-proxy")
         self.nodes, self.pods = self.informers["nodes"], self.informers["pods"]
         self._services, self._slices = self.informers["services"], self.informers[SLICES]
+        self._namespaces, self._policies = self.informers["namespaces"], self.informers[POLICIES]
         self.nodes.add_index("address", _addresses_of_node)
         self.pods.add_index("address", _address_of_pod)
         self.pods.add_index("host", _node_of_listening)
@@ -40,6 +43,7 @@ class Network:
         self.pods.add_handler(self._pod_changed)
         self._services.add_handler(self._service_changed)
         self._slices.add_handler(self._slice_changed)
+        self._policies.add_handler(self._policy_changed)
         self.changed: dict[str, None] = {}
         self.unix_ms = 0
         """The present, as the component last said it."""
@@ -49,6 +53,7 @@ class Network:
         self._ports: dict[str, tuple[ServicePort, ...]] = {}
         self._behind: dict[str, list[tuple[Endpoint, str]]] = {}
         self._balanced: list[str] | None = None
+        self._read_policies: dict[str, list[Policy]] | None = None
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         pod = new or old
@@ -71,6 +76,9 @@ class Network:
         for document in (old, new):
             for key in () if document is None else _service_of(document):
                 self._note(key)
+
+    def _policy_changed(self, old: Document | None, new: Document | None) -> None:
+        self._read_policies = None
 
     def _note(self, service: str) -> None:
         self.changed[service] = None
@@ -170,6 +178,43 @@ class Network:
     def pods_on(self, node: str) -> list[Document]:
         """Return the pods of a node that take connections to the node's own ports."""
         return self.pods.indexed("host", node)
+
+    # -- NetworkPolicies ----------------------------------------------------------------------------------------
+
+    def policies(self, namespace: str | None) -> Sequence[Policy]:
+        """Return the NetworkPolicies of a namespace, in order of their names."""
+        if self._read_policies is None:
+            self._read_policies = {}
+            for document in self._policies.all():
+                self._read_policies.setdefault(document["metadata"]["namespace"], []).append(read_policy(document))
+        return self._read_policies.get(namespace or "", ())
+
+    def end_of_pod(self, pod: Document) -> End:
+        """Return a pod as policies see it; one on its machine's network is that machine."""
+        spec, metadata = pod["spec"], pod["metadata"]
+        node = str(spec.get("nodeName") or "")
+        if spec.get("hostNetwork"):
+            return self.end_of_node(node)
+        ports = {
+            str(one["name"]): int(one["containerPort"])
+            for container in spec.get("containers") or ()
+            for one in container.get("ports") or ()
+            if one.get("name")
+        }
+        address = str((pod.get("status") or {}).get("podIP") or "")
+        end = self.end_in(metadata["namespace"], address, node)
+        return end._replace(name=metadata["name"], labels=metadata.get("labels") or {}, ports=ports)
+
+    def end_of_node(self, node: str) -> End:
+        """Return a machine as policies see it."""
+        return End(self.address_of_node(node), node)
+
+    def end_in(self, namespace: str, address: str, node: str) -> End:
+        """Return a pod of a namespace that has no name and no labels."""
+        found = self._namespaces.get("", namespace) or {"metadata": {}}
+        return End(address, node, namespace, namespace_labels=found["metadata"].get("labels") or {})
+
+    # -- pods ---------------------------------------------------------------------------------------------------
 
     def orders(self, pod: Document) -> Orders:
         """Return what annotations tell of a pod."""

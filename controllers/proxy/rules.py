@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from controllers.proxy.endpoints import Endpoint, ServicePort, Usable, is_allowed, usable
+from controllers.proxy.policies import End
 from scheduler_core.api.document import Document
 
 Origin = Literal["pod", "node", "outside"]
@@ -41,12 +42,17 @@ class Stuck(NamedTuple):
 
 @dataclass(slots=True)
 class Route:
-    """A connection on its way: `choose` draws below a number."""
+    """A connection on its way: `choose` draws below a number.
+
+    `sender` is who NetworkPolicies take it to come from, `is_out` whether those of the sender have let it go.
+    """
 
     source: str
     origin: Origin
     now_ms: int
     choose: Callable[[int], int]
+    sender: End
+    is_out: bool = False
 
 
 @dataclass(slots=True)

@@ -57,7 +57,7 @@ REST = """
   which differs from pod to pod and from 15 s to 15 s. The annotations `clustersim.io/cpu-usage` and
   `clustersim.io/memory-usage` of a pod say otherwise for each of its containers; limits cap them.
 - `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
-- VolumeAttachments attach nothing; NetworkPolicies forbid nothing, Ingresses lead nowhere.
+- VolumeAttachments attach nothing; Ingresses lead nowhere. NetworkPolicies keep simulated requests out and in.
   Whoever writes a kind that nothing acts on is told in a `Warning` header.
 - Volumes are not mounted: a pod starts when its claims are bound. A class with any provisioner gets volumes after a few
   seconds, in the zone of the chosen node; a claim that waits looks again as soon as a volume is available, not only

@@ -11,6 +11,7 @@ from controllers.kinds.clustersim.target import BadTarget, Target, read_target
 from controllers.log.operations import Patch
 from controllers.proxy.endpoints import Endpoint, ServicePort, endpoints_of, is_allowed, ports_of, usable
 from controllers.proxy.names import Answer, resolve
+from controllers.proxy.policies import End
 from controllers.proxy.rules import STICKY_MAX, Refusal, Route, Rules
 from scheduler_core.api.document import Document
 from tests.proxy.test_clients import HOOK, behind, client, deployment, newest, results, service, told
@@ -141,7 +142,7 @@ def test_rules_change_with_what_they_are_told_and_forget_the_oldest_client() -> 
     assert chain is rules.knows_node_port(30000)
     assert chain is not None
     for number in range(STICKY_MAX + 1):
-        route = Route(f"10.0.{number >> 8}.{number & 255}", "pod", 0, lambda below: 1)
+        route = Route(f"10.0.{number >> 8}.{number & 255}", "pod", 0, lambda below: 1, End(""))
         assert rules.pass_through(chain, "10.96.1.1", route) == endpoint(2)
     assert (len(rules.stuck), ("default/web", "10.0.0.0") in rules.stuck) == (STICKY_MAX, False)
     rules.apply({given.service: ()})
@@ -151,7 +152,7 @@ def test_rules_change_with_what_they_are_told_and_forget_the_oldest_client() -> 
     rules.apply({none.service: (none,)})
     chain = rules.knows_address("10.96.1.1", 80)
     assert chain is not None
-    route = Route("10.0.0.1", "pod", 0, lambda below: 0)
+    route = Route("10.0.0.1", "pod", 0, lambda below: 0, End(""))
     assert rules.pass_through(chain, "10.96.1.1", route) == Refusal(
         "refused", "NoEndpoints", "default/web has no endpoints"
     )

@@ -124,7 +124,6 @@ KIND: Final = Kind(
     short_names=("netpol",),
     rank=32,
     generation=True,
-    asks=True,
     whole_rules=True,
     defaults=_defaults,
     rule_checks=2,
