@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from clustersim.apiserver.asking import Wire
 from clustersim.apiserver.keeping import Keeper
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import Target
@@ -21,6 +22,7 @@ from clustersim.store import open_store
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of, status_of
 from controllers.kubelet.scripts import Scripts
+from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
@@ -28,6 +30,7 @@ from controllers.kubelet.shell.programs import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
 from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
 
 LOOK_SECONDS: Final = 1.0
@@ -155,7 +158,7 @@ def log(view: ReadView, request: Request, target: Target) -> Response | LogPlan:
 def _plan(
     view: ReadView,
     target: Target,
-    pod: Mapping[str, Any],
+    pod: Document,
     container: Mapping[str, Any],
     run: Run,
     *,
@@ -164,7 +167,8 @@ def _plan(
     tail: int | None = None,
 ) -> LogPlan:
     metadata = pod["metadata"]
-    printer = Printer(pod, container, run, StoreFacts(view), _stages(view).answers)
+    answers = _stages(view).answers
+    printer = Printer(pod, container, run, StoreFacts(view), answers, Wire(view, pod, answers))
     place = (target.kind.resource, metadata["namespace"], metadata["name"], metadata["uid"])
     return LogPlan(view.session_id, *place, container["name"], run, printer, timestamps, since_ms, tail)
 
@@ -226,7 +230,8 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
         raise ApiError(501, "NotImplemented", NO_WEBSOCKET, kind=target.kind.resource, name=target.name)
     facts, answers, now_ms = StoreFacts(view), _stages(view).answers, view.unix_ms()
     inside = look_inside(pod, container, facts, answers)
-    shell = Shell(inside, PROGRAMS, now_ms, dict(inside.environment), inside.folder)
+    send = Wire(view, pod, answers)
+    shell = Shell(inside, PROGRAMS, now_ms, dict(inside.environment), inside.folder, send=send)
     one = next(one for one in Containers(pod).all if one.name == container["name"])
     for path, text in Scripts(facts).disk(pod, one, answers, now_ms).items():
         shell.change(path, text)
@@ -238,7 +243,9 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
         words = inside.words or ("sh",)
         if not (stdin and _is_prompt(words)):
             run = run_of(pod, container["name"], previous=False)
-            plan = _plan(view, target, pod, container, run, since_ms=view.unix_ms() + 1)
+            # One request is over before anybody can attach; who comes for what it says gets it all the same.
+            since_ms = run.started_ms if words[0].rpartition("/")[2] in ASKING else view.unix_ms() + 1
+            plan = _plan(view, target, pod, container, run, since_ms=since_ms)
     interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
     return ExecPlan(view.session_id, shell, tuple(words), stdin, tty, interactive, keeper, plan)
 
@@ -261,7 +268,7 @@ def refuse(view: ReadView, target: Target) -> ApiError:
     return ApiError(501, "NotImplemented", text, kind=resource, name=target.name)
 
 
-def _pod(view: ReadView, target: Target) -> Mapping[str, Any]:
+def _pod(view: ReadView, target: Target) -> Document:
     stored = view.get(target.kind.resource, target.namespace or "", target.name)
     if stored is None:
         raise not_found(target.kind.resource, target.name)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import Exit, Running, Send, TooLong, Waits, Wrote
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.errors import ApiError, bad_request
@@ -110,13 +111,21 @@ class Printer:
     """What one run of a container prints, in order of time; it goes on from where it was."""
 
     def __init__(
-        self, pod: Mapping[str, Any], container: Mapping[str, Any], run: Run, facts: Facts, answers: Answers
+        self,
+        pod: Mapping[str, Any],
+        container: Mapping[str, Any],
+        run: Run,
+        facts: Facts,
+        answers: Answers,
+        send: Send | None = None,
     ) -> None:
-        """Begin before the first line."""
+        """Begin before the first line. `send` sends the requests that its commands make."""
         inside = look_inside(pod, container, facts, answers)
         name = inside.words[0].rpartition("/")[2] if inside.words else ""
         scripted = name in PROGRAMS and inside.has(name)
-        self._script = _Script(inside, run.started_ms) if scripted else None
+        # A script that sends again and again would be told anew, with all that it has sent, whenever somebody looks.
+        once = send if name in ASKING else None
+        self._script = _Script(inside, run.started_ms, once) if scripted else None
         self._printed = None if scripted else answers.of_logs(inside.image)
         self._started_ms = run.started_ms
         self._told_ms = run.started_ms - 1
@@ -169,8 +178,8 @@ def filled(text: str, names: Mapping[str, str]) -> str:
 class _Script:
     """What a shell script prints, in the time that it takes."""
 
-    def __init__(self, inside: Inside, started_ms: int) -> None:
-        shell = Shell(inside, PROGRAMS, started_ms, dict(inside.environment), inside.folder, lenient=True)
+    def __init__(self, inside: Inside, started_ms: int, send: Send | None) -> None:
+        shell = Shell(inside, PROGRAMS, started_ms, dict(inside.environment), inside.folder, lenient=True, send=send)
         self._running: Running | None = shell.call(inside.words)
         self._now_ms = started_ms
         self._open = {1: "", 2: ""}

@@ -18,6 +18,10 @@ SHELLS: Final = frozenset({"sh", "bash", "ash"})
 _QUIET: Final = frozenset({"echo", "true", "printf", "date", "set", "export", ":", "cat", "ls", "touch"})
 """Commands that are over at once and well."""
 
+_REQUESTS: Final = frozenset({"wget", "curl"})
+REQUEST_MS: Final = 1000
+"""How long a container runs whose command sends one request: what comes of that is not the kubelet's to know."""
+
 LONGEST_MS: Final = 1000 * 3600 * 24 * 7
 """What runs longer runs on and on."""
 
@@ -75,6 +79,8 @@ def outcome_of(
         return played
     if init:
         return Outcome(init_ms, 0)
+    if words and words[0].rpartition("/")[2] in _REQUESTS:
+        return Outcome(REQUEST_MS, 0)
     if task and not words and not container.get("stdin") and stages.is_shell(str(container.get("image", ""))):
         return Outcome(0, 0)
     if played is not None or endless or not task or not words:

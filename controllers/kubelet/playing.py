@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from controllers.kubelet.keeping import Change, changed
 from controllers.kubelet.outcomes import LONGEST_MS, Outcome
+from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.disk import LAST_WORD
 from controllers.kubelet.shell.inside import Inside
 from controllers.kubelet.shell.interpreter import Shell
@@ -34,7 +35,7 @@ Source: pkg/kubelet/container (MaxContainerTerminationMessageLength, …LogLengt
 PROBE_TEXT_MAX: Final = 10 * 1024
 """Characters of what a probe's command prints that its event tells (pkg/probe/exec, maxReadLength)."""
 
-_ELSEWHERE: Final = ("nslookup", "ps", *REFUSED)
+_ELSEWHERE: Final = ("nslookup", "ps", *ASKING, *REFUSED)
 """Programs that look at more than the kubelet knows."""
 
 KNOWN: Final = {name: program for name, program in PROGRAMS.items() if name not in _ELSEWHERE}

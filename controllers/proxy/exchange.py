@@ -45,6 +45,13 @@ class Source(NamedTuple):
     pod: Document | None = None
 
 
+def source_of(pod: Document) -> Source:
+    """Return a pod as one who sends."""
+    node, address = str(pod["spec"].get("nodeName") or ""), str((pod.get("status") or {}).get("podIP") or "")
+    origin: Origin = "node" if pod["spec"].get("hostNetwork") else "pod"
+    return Source(origin, node, address, pod["metadata"]["namespace"] if asks_cluster(pod) else None, pod)
+
+
 class Absent(NamedTuple):
     """Why nobody sends at present."""
 
@@ -111,12 +118,11 @@ class Exchange:
         pod = self._network.pods.get(namespace, name)
         if pod is None:
             return Absent(f"there is no pod {namespace}/{name}")
-        node, status = str(pod["spec"].get("nodeName") or ""), pod.get("status") or {}
+        status = pod.get("status") or {}
         running = any((one.get("state") or {}).get("running") for one in status.get("containerStatuses") or ())
-        if not running or not self._network.is_running(node):
+        if not running or not self._network.is_running(str(pod["spec"].get("nodeName") or "")):
             return Absent(f"pod {namespace}/{name} does not run")
-        origin: Origin = "node" if pod["spec"].get("hostNetwork") else "pod"
-        return Source(origin, node, str(status.get("podIP") or ""), namespace if asks_cluster(pod) else None, pod)
+        return source_of(pod)
 
     def send(self, source: Source, target: Target, choose: Callable[[str, int], int]) -> Record:
         """Return what comes of a request. `choose`: (what for, below) → a draw."""

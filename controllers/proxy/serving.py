@@ -37,7 +37,7 @@ def reply_of(pod: Document, port: int, orders: Orders, unix_ms: int, ends_unix_m
     name = pod["metadata"]["name"]
     if ends_unix_ms is not None and unix_ms >= ends_unix_ms + 1000 * _hook_seconds(pod):
         return _refused("Ending", f"{name} has been told to end and listens no more")
-    container = _listener(pod, port)
+    container = listener(pod, port)
     if container is None:
         return _refused("NotListening", f"no container of {name} listens on port {port}")
     status = _status_of(pod, container)
@@ -67,7 +67,7 @@ def _hook_seconds(pod: Mapping[str, Any]) -> int:
     return min(pre_stop_seconds(pod), int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
 
 
-def _listener(pod: Mapping[str, Any], port: int) -> Mapping[str, Any] | None:
+def listener(pod: Mapping[str, Any], port: int) -> Mapping[str, Any] | None:
     """Return the container that listens: the one that declares the port; where none declares any, the first."""
     spec = pod["spec"]
     sidecars = [one for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"]

@@ -90,6 +90,44 @@ def test_exec_answers_and_ends_with_the_commands_code(api: Api, namespace: str, 
     assert kubectl("exec", "-i", "web", "--", "cat", stdin="given").stdout == "given"
 
 
+def test_commands_send_requests_to_services(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    api.request("POST", "/api/v1/nodes", {"metadata": {"name": "n1"}})
+    put(api, namespace, [main(image="busybox")], [running()], "box")
+    put(api, namespace, [main(image="nginx")], [running()])
+    base = f"/api/v1/namespaces/{namespace}"
+    service = {"metadata": {"name": "shop"}, "spec": {"clusterIP": "10.96.7.7", "ports": [{"port": 80}]}}
+    assert api.request("POST", f"{base}/services", service)[0] == 201
+    slices = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+    ends = {
+        "metadata": {"name": "shop-1", "labels": {"kubernetes.io/service-name": "shop"}},
+        "addressType": "IPv4",
+        "ports": [{"name": "", "port": 80}],
+        "endpoints": [{"addresses": ["10.128.1.9"], "conditions": {"ready": True}, "nodeName": "n1"}],
+    }
+    assert api.request("POST", slices, ends)[0] == 201
+    api.request(
+        "PATCH",
+        f"{base}/pods/box/status",
+        {"status": {"podIP": "10.128.1.8"}},
+        content_type="application/merge-patch+json",
+    )
+    done = kubectl("exec", "box", "--", "wget", "-qO-", "http://shop")
+    assert done.stdout == "<h1>Welcome to nginx!</h1>\n<p>web on n1</p>\n", done.stderr
+    done = kubectl("exec", "box", "--", "sh", "-c", "nc -zv shop 80; wget -S -q --spider shop")
+    assert "shop (10.96.7.7:80) open\n" in done.stderr
+    assert "  HTTP/1.1 200 OK\n" in done.stderr
+    done = kubectl("exec", "box", "--", "wget", "-qO-", "http://shop.nowhere")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "wget: bad address 'shop.nowhere'")
+
+
+def test_one_request_is_all_that_a_container_does(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    """`kubectl run tmp --rm -i --image=curlimages/curl -- curl http://shop`, once it runs."""
+    api.request("POST", "/api/v1/nodes", {"metadata": {"name": "n1"}})
+    curl = main("curl", "-sS", "http://nobody", image="curlimages/curl", stdin=True)
+    put(api, namespace, [curl], [running()], "tmp")
+    assert kubectl("logs", "tmp").stdout == "curl: (6) Could not resolve host: nobody\n"
+
+
 def test_files_are_copied_out_and_in(api: Api, namespace: str, kubectl: Kubectl, tmp_path: Path) -> None:
     put(api, namespace, [main()], [running()])
     done = kubectl("cp", "web:/etc/hostname", str(tmp_path / "copy"))

@@ -19,6 +19,7 @@ from controllers.kubelet.shell.running import (
     Exit,
     Happening,
     Running,
+    Send,
     Sent,
     TooLong,
     Waits,
@@ -111,6 +112,8 @@ class Shell(Disk):
     """Whether a file that is not found is not there, where no image has files of its own."""
     unsure: set[str] = field(default_factory=set)
     """Files that an image may have, and that were not found."""
+    send: Send | None = None
+    """Sends requests; None: there is no network to send them through."""
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -164,7 +167,7 @@ class Shell(Disk):
             self.inside, self.programs, self.now_ms, dict(self.variables), self.folder, tuple(arguments),
             self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
             sent=self.sent if stdin is None else Sent(stdin), unknown=self.unknown, certain=self.certain,
-            unsure=self.unsure,
+            unsure=self.unsure, send=self.send,
         )  # fmt: skip
         try:
             code = yield from inner.run(text)

@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from controllers.kubelet.shell.archives import tar
+from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.inside import DOMAIN
 from controllers.kubelet.shell.interpreter import Call, Program
-from controllers.kubelet.shell.programs import TEXT, is_folder, options, wrong
+from controllers.kubelet.shell.programs import SIMULATED, TEXT, is_folder, options, wrong
 from controllers.kubelet.shell.running import Running, Wrote
-
-SIMULATED: Final = "this container is simulated: no process runs in it"
 
 _STRFTIME: Final = frozenset("YmdHMSsjyaAbBeDFTRzZpIuUnt%N")
 
@@ -191,13 +190,14 @@ def _help(call: Call) -> Running:
     return 0
 
 
-REFUSED: Final = ("kill", "wget", "curl", "ping", "nc", "top", "apt", "apt-get", "apk", "vi")
-"""Programs that would need a process or a network, and say so."""
+REFUSED: Final = ("kill", "ping", "top", "apt", "apt-get", "apk", "vi")
+"""Programs that would need a process or the world outside, and say so."""
 
 PROGRAMS: Final[dict[str, Program]] = {
     **TEXT,
     **COUNTING,
     **CHANGING,
+    **ASKING,
     "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "pwd": _pwd,
     "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc, "nslookup": _nslookup, "help": _help,
     "tar": tar,

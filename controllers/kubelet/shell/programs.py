@@ -15,6 +15,7 @@ from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Happening, Ru
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "\\": "\\", "f": "\f", "v": "\v"}
+SIMULATED: Final = "this container is simulated: no process runs in it"
 LINES_MAX: Final = 20_000
 """Lines of `seq`."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from controllers.kinds.clustersim.target import Target
 
 STEPS_MAX: Final = 20_000
 """Commands of one run; a script that has not ended by then is stopped."""
@@ -55,6 +57,21 @@ class Sent:
             yield Reads()
         text, self.text = self.text, ""
         return text
+
+
+class Came(NamedTuple):
+    """What came of a request: `result` as a client's (`ok`, `error`, `refused`, `timeout`, `unresolved`, `outside`)."""
+
+    result: str
+    code: int = 0
+    reason: str = ""
+    address: str = ""
+    """What the name meant; empty where it meant nothing."""
+    body: str = ""
+
+
+Send = Callable[[Target], Came]
+"""Sends a request of a container through the cluster, and says what comes of it."""
 
 
 class Exit(Exception):

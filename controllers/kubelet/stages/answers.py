@@ -51,6 +51,14 @@ class Programs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lacks: tuple[str, ...] = ()
 
 
+class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What containers of an image answer to a request whose path fits a shell pattern."""
+
+    body: str
+    image: str = "*"
+    path: str = "*"
+
+
 class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of it; of each list the first that fits counts, of files all that fit."""
 
@@ -58,6 +66,13 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     commands: tuple[Answer, ...] = ()
     files: tuple[File, ...] = ()
     programs: tuple[Programs, ...] = ()
+    pages: tuple[Page, ...] = ()
+
+    def of_page(self, image: str, path: str) -> str:
+        """Return what a request is answered with; nothing where the stages do not say it."""
+        return next(
+            (one.body for one in self.pages if fnmatchcase(image, one.image) and fnmatchcase(path, one.path)), ""
+        )
 
     def of_command(self, image: str, words: str) -> Answer | None:
         """Return what a command answers."""
