@@ -41,10 +41,10 @@ COMMAND_LENGTH_MAX: Final = 64 * 1024
 
 TEXT_PLAIN: Final = "text/plain; charset=utf-8"
 
-REFUSALS: Final = {
-    "portforward": "the containers of this cluster are simulated: they listen on no port that could be forwarded",
-    "proxy": "the containers of this cluster are simulated: they listen on no port that requests could be sent to",
-}
+NOBODY_OUTSIDE: Final = (
+    "the containers of this cluster are simulated: commands in them and clients of the session reach their ports, "
+    "nobody outside does"
+)
 NO_WEBSOCKET: Final = (
     "this server answers by websocket alone (v5.channel.k8s.io, v4.channel.k8s.io), which kubectl speaks from 1.31 on"
 )
@@ -264,7 +264,7 @@ def refuse(view: ReadView, target: Target) -> ApiError:
             return bad_request(f"invalid {target.kind.kind.lower()} request {json.dumps(target.name)}")
     if view.get(resource, target.namespace or "", name) is None:
         return not_found(resource, name)
-    text = f"{target.subresource}: {REFUSALS[target.subresource]}"
+    text = f"{target.subresource}: {NOBODY_OUTSIDE}"
     return ApiError(501, "NotImplemented", text, kind=resource, name=target.name)
 
 
