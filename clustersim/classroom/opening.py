@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,9 +20,12 @@ from clustersim.store import SqlStore, forking, open_store, retention, sessions
 from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
 from controllers.commands import REPLICAS
+from controllers.kinds.clustersim.lesson import NAME as LESSON_NAME
+from controllers.kinds.clustersim.lesson import RESOURCE as LESSON
+from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.kinds.table import KINDS, by_kind
 from controllers.lesson import Package
-from controllers.log.operations import Create
+from controllers.log.operations import Create, Delete
 from controllers.log.store import Gone
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, invalid
@@ -37,6 +41,7 @@ IMPORT_COST: Final = 5
 """What opening a session from a file counts in `limits.OPENINGS`."""
 
 FORK_SUFFIX_LENGTH: Final = 20
+FORK_MOMENT: Final = re.compile(r" @ \d+$")
 """Characters of a fork's title that are left for the revision it goes on from."""
 
 STUDENT_QUOTA: Final = {"pods": "50", "requests.cpu": "16", "requests.memory": "32Gi"}
@@ -183,7 +188,7 @@ def fork_asleep(
         withheld = () if forker.role == TEACHER else [kind.resource for kind in KINDS if kind.secret]
         session = forking.fork(
             store,
-            f"{parent.title[: TITLE_LENGTH_MAX - FORK_SUFFIX_LENGTH]} @ {revision}",
+            _fork_title(parent.title, revision),
             revision,
             since=min(since, revision),
             withheld=withheld,
@@ -193,7 +198,9 @@ def fork_asleep(
     except Gone as error:
         raise past_gone(revision, store.compacted) from error
     try:
-        prepare(open_store(session.id))
+        made = open_store(session.id)
+        _leave_class(made)
+        prepare(made)
     except BaseException:
         sessions.remove(session.id)
         raise
@@ -202,6 +209,20 @@ def fork_asleep(
         for one in seal_of(open_store(session.id)).polls:
             votes.carry(parent.id, session.id, one.poll)
     return session
+
+
+def _fork_title(title: str, revision: int) -> str:
+    """Return a fork's title: of a fork's fork, too, with one moment alone."""
+    return f"{FORK_MOMENT.sub('', title)[: TITLE_LENGTH_MAX - FORK_SUFFIX_LENGTH]} @ {revision}"
+
+
+def _leave_class(made: SqlStore) -> None:
+    """Take a class's lesson out of a fork, and the questions that are answered: whoever plays on there leads nobody."""
+    sealing = {one.poll for one in seal_of(made).polls}
+    told = [one.name for one in made.list(POLLS)[0] if one.name not in sealing]
+    lesson = [LESSON_NAME] if made.get(LESSON, "", LESSON_NAME) is not None else []
+    if told or lesson:
+        write(made, [Delete(POLLS, "", name) for name in told] + [Delete(LESSON, "", name) for name in lesson])
 
 
 def past_gone(revision: int, compacted: int) -> ApiError:

@@ -15,8 +15,6 @@ from controllers.commands import CLOCK, CLOCKS
 from controllers.flags.table import ELECTIONS
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.flags.table import RESOURCE as FLAGS
-from controllers.kinds.clustersim.lesson import NAME as LESSON_NAME
-from controllers.kinds.clustersim.lesson import RESOURCE as LESSON
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Update
 from controllers.log.store import Transaction, copy_object
@@ -60,9 +58,6 @@ def _follow(made: SqlStore, rule: Rule, *, wall: bool) -> None:
             text = rule.expiry
             _change(made, transaction, FLAGS, FLAGS_NAME, lambda spec: _with_expiry(spec, text))
         _change(made, transaction, CLOCKS, CLOCK, _running)
-        if transaction.get(LESSON, "", LESSON_NAME) is not None:
-            # What a lesson was just waiting for would be run to as fast as it goes, and never come under another rule.
-            _change(made, transaction, LESSON, LESSON_NAME, lambda spec: {**spec, "script": None})
 
 
 def _change(

@@ -100,7 +100,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       } else if (!poll && ruled) dispatch({ type: "showWorld", poll: (ruled = ""), decision: "", rule: "", votes: {}, before: {} });
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
       // What the first step opens is opened in the room that was made for the lesson.
-      if (!current.phone && (!lesson || lesson.id === lessonSeen)) guide.follow(lesson, page.free() && !onWall);
+      if (!current.phone && (!lesson || lesson.id === lessonSeen)) guide.follow(lesson, page.free() && (!onWall || view.me?.role === "viewer"));
       parts.board(board ? input : null);
       parts.wall(onWall && !board ? input : null);
       const texts = parts.lesson(onWall ? null : input);

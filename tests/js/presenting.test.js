@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Follower, TELL_EVERY_MS, Teller } from "../../static/js/presenting/leading.js";
-import { isProjector, sceneOf, standingOf, stepsTo, stopped, toldOf } from "../../static/js/state/presenting.js";
+import { isGuided, isProjector, sceneOf, standingOf, stepsTo, stopped, toldOf } from "../../static/js/state/presenting.js";
 import { saidName } from "../../static/js/state/people.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
@@ -56,6 +56,9 @@ test("a wall shows what was chosen for it, else what was opened", () => {
   assert.equal(isProjector(shown({}), { ...desk, theme: "projector" }, "presents"), false, "who presents keeps the controls");
   assert.equal(isProjector(shown({}, { ...ME, role: "viewer" }), desk, "follows"), true);
   assert.equal(isProjector(shown({}, { ...ME, role: "viewer" }), { ...desk, phone: true }, "follows"), false);
+  const wall = shown({}, { ...ME, role: "viewer" });
+  assert.deepEqual([isGuided(wall, desk, "free"), isGuided(wall, desk, "follows"), isGuided(wall, { ...desk, phone: true }, "free"), isGuided(shown({}), desk, "free")],
+    [true, false, false, false], "a lesson says what a wall shows while nobody presents");
 });
 
 test("who presents tells a change at once, and of many the last", () => {

@@ -158,16 +158,25 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     lesson.do("next", expect=409)
 
 
-def test_a_world_under_a_rule_goes_on_without_the_lessons_script(client: httpx.Client) -> None:
-    """It begins while the lesson waits for the decision: what it waited for may never come there."""
+def test_a_world_under_a_rule_and_a_copy_go_on_without_the_lesson_and_what_it_asked(client: httpx.Client) -> None:
+    """They begin while the lesson waits for the decision: what it waited for may never come there."""
     lesson = Lesson(client)
+    lesson.join("ann")
     lesson.played()
     lesson.do("next")
     poll = lesson.do("reveal")["poll"]
     world = lesson.call("teacher", "POST", f"/polls/{poll}/world", {"rule": "first-in-list"}, expect=201)
-    at = f"/clusters/{world['code']}/apis/clustersim.io/v1/lessons/lesson"
-    found = client.get(at, headers=bearer(world["token"])).json()
-    assert found["spec"].get("script") is None
+    copy = lesson.call("ann", "POST", "/fork", {}, expect=201)
+    again = client.post(f"/api/sessions/{copy['code']}/fork", json={}, headers=bearer(copy["token"])).json()
+    for fork in (world, copy, again):
+        found = client.get(f"/api/sessions/{fork['code']}/lesson", headers=bearer(fork["token"]))
+        asked = client.get(f"/api/sessions/{fork['code']}/polls", headers=bearer(fork["token"]))
+        assert (found.status_code, asked.json()) == (404, []), fork
+    titles = [
+        client.get(f"/api/sessions/{one['code']}", headers=bearer(one["token"])).json()["title"]
+        for one in (copy, again)
+    ]
+    assert [title.count(" @ ") for title in titles] == [1, 1], titles
     assert lesson.kube("/apis/clustersim.io/v1/lessons/lesson")["spec"]["script"]["actions"]
 
 

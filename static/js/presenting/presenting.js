@@ -5,7 +5,7 @@
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
 import { roving } from "../dom/roving.js";
 import { text } from "../lib/text.js";
-import { isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
+import { isGuided, isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
 import { mountBand } from "./band.js";
 import { openClass } from "./class.js";
 import { Follower, Teller } from "./leading.js";
@@ -106,8 +106,10 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       follower.follow(view);
       const standing = standingOf(view, follower.left);
       teller.follow(whole(), standing === "presents");
-      const wall = isProjector(view, ui, standing);
-      enlarge(wall && view.presenting.view ? sceneOf(view.presenting.view) : "", ui.theme);
+      // While nobody presents, the wall shows what a lesson's step is about.
+      const guided = isGuided(view, ui, standing) ? scene : "";
+      const wall = isProjector(view, ui, standing) || guided !== "";
+      enlarge(wall && view.presenting.view ? sceneOf(view.presenting.view) : guided, ui.theme);
       // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
       if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
       lit ||= wall;

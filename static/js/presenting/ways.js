@@ -9,7 +9,7 @@ import { text } from "../lib/text.js";
  * @param {Dispatch} dispatch
  */
 export function mountWays(bar, dispatch) {
-  const home = element("a", { class: "button way", "data-testid": "to-class" });
+  const home = element("a", { class: "button way", "data-testid": "to-class" }, [icon("undo"), element("span")]);
   const wall = element("button", { class: "button way", type: "button", "data-testid": "to-wall" }, [icon("screen"), element("span")]);
   const mine = element("button", { class: "button way", type: "button", "data-testid": "my-copy" }, [icon("copy"), element("span")]);
   let onWall = "";
@@ -31,9 +31,12 @@ export function mountWays(bar, dispatch) {
       if (role === "viewer" && view.home) location.assign(`/s/${view.home}`);
       home.hidden = !parent || role === "viewer";
       if (parent) setAttribute(home, "href", `/s/${parent.code}`);
-      setText(home, text(lang, "seats.to_class"));
+      for (const [one, key] of /** @type {const} */ ([[home, "seats.to_class"], [wall, "seats.to_wall"]])) {
+        setText(/** @type {Element} */ (one.lastElementChild), text(lang, key));
+        setAttribute(one, "aria-label", text(lang, key));
+        setAttribute(one, "title", text(lang, key));
+      }
       wall.hidden = !view.onWall || role === "viewer";
-      setText(/** @type {Element} */ (wall.lastElementChild), text(lang, "seats.to_wall"));
       mine.hidden = role !== "student" || Boolean(parent);
       setText(/** @type {Element} */ (mine.lastElementChild), text(lang, "seats.my_copy"));
       setAttribute(mine, "title", text(lang, "seats.my_copy_title"));

@@ -10,7 +10,7 @@ import { formatMemory, formatRequests } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { differenceWords, laterShare } from "./difference.js";
-import { isShort } from "./levels.js";
+import { isNarrow, isShort } from "./levels.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
@@ -41,7 +41,7 @@ export function drawCard(pen, box, node, state) {
   frame(pen, box, node, state, 8);
   const { x, y, w } = box;
   const right = x + w - PAD;
-  const sizeWidth = scene?.role ? roleChip(pen, scene, right, y + 19) : write(pen, node.size, right, y + 19, { size: 12, colour: colours.t3, align: "right" });
+  const sizeWidth = scene?.role ? roleChip(pen, scene, right, y + 19) : isNarrow(box) ? 0 : write(pen, node.size, right, y + 19, { size: 12, colour: colours.t3, align: "right" });
   const name = write(pen, node.name, x + PAD, y + 19, { size: 15, weight: 600, width: w - 2 * PAD - sizeWidth - 26 });
   marks(pen, node, x + PAD + name + 7, y + 19);
   let at = y + 42;
@@ -101,7 +101,7 @@ function resourceRows(node, box) {
       numbers: `${formatMemory(node.memoryUsed).replace(/ Gi$/, "")}/${formatMemory(node.memoryBytes)}`,
     },
   ];
-  if (!isShort(box)) {
+  if (!isShort(box) && !isNarrow(box)) {
     rows.push({ name: "pods", resource: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` });
   }
   for (const { name, resource, used, max } of node.extended) {
@@ -188,8 +188,11 @@ function pods(pen, node, area, state) {
     context.globalAlpha = 1 - 0.55 * dim;
     drawGlyph(context, glyph, area.x, y + 3, 13, colours, pen.dpr);
     context.restore();
-    const asks = requestsOf(pen, glyph);
-    const width = write(pen, asks, area.x + area.w, y + 10, { colour: colours.t3, align: "right" });
+    pen.context.font = `400 12px ${colours.font}`;
+    const room = area.w - 26 - widthOf(pen, glyph.label);
+    // A name is whole before what its pod asks for is told.
+    const asks = requestsOf(pen, glyph).find((one) => widthOf(pen, one) <= room) ?? "";
+    const width = asks ? write(pen, asks, area.x + area.w, y + 10, { colour: colours.t3, align: "right" }) : 0;
     write(pen, glyph.label, area.x + 20, y + 10, { size: 12, width: area.w - 26 - width });
   }
   if (shown < node.glyphs.length) {
@@ -199,20 +202,22 @@ function pods(pen, node, area, state) {
 }
 
 /**
- * What a pod asks for, or what it waits for while it is not running.
+ * What a pod asks for, or what it waits for while it is not running; then the same in fewer words.
  * @param {Pen} pen
  * @param {Glyph} glyph
+ * @returns {string[]}
  */
 function requestsOf(pen, glyph) {
-  if (glyph.mark && glyph.mark !== "same") return text(pen.lang, `mark.${glyph.mark}`);
+  if (glyph.mark && glyph.mark !== "same") return [text(pen.lang, `mark.${glyph.mark}`)];
   const reason = glyph.pod ? endReason(glyph.pod) : "";
-  if (glyph.state === "failed" && reason) return reason;
+  if (glyph.state === "failed" && reason) return [reason];
   if (glyph.state === "terminating" && glyph.endsAtMs !== null) {
-    return `${text(pen.lang, "state.terminating")} ${Math.max(0, Math.ceil((glyph.endsAtMs - pen.nowMs) / 1000))} s`;
+    const left = `${Math.max(0, Math.ceil((glyph.endsAtMs - pen.nowMs) / 1000))} s`;
+    return [`${text(pen.lang, "state.terminating")} ${left}`, left];
   }
-  if (glyph.state !== "running") return text(pen.lang, `state.${glyph.state}`);
-  if (glyph.old) return text(pen.lang, "pod.old");
-  return formatRequests(glyph.cpuMilli, glyph.memoryBytes) || text(pen.lang, "stage.noRequests");
+  if (glyph.state !== "running") return [text(pen.lang, `state.${glyph.state}`)];
+  if (glyph.old) return [text(pen.lang, "pod.old")];
+  return [formatRequests(glyph.cpuMilli, glyph.memoryBytes) || text(pen.lang, "stage.noRequests"), formatRequests(glyph.cpuMilli, 0)].filter(Boolean);
 }
 
 /**
@@ -231,12 +236,12 @@ export function podRowAt(glyphs, area, px, py) {
 }
 
 /**
- * What each plugin gave, a row each. A cycle that is over leaves the room to the names of the pods, and a short card has none.
+ * What each plugin gave, a row each. A cycle that is over leaves the room to the names of the pods, and a short or narrow card has none.
  * @param {TileState} state
  * @param {TileBox} box
  */
 function tableRows({ scene, cycle }, box) {
-  return cycle?.over || isShort(box) ? [] : scene?.segments ?? [];
+  return cycle?.over || isShort(box) || isNarrow(box) ? [] : scene?.segments ?? [];
 }
 
 /**

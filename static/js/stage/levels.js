@@ -79,6 +79,14 @@ export function isShort(box) {
 }
 
 /**
+ * Whether a card is narrower than it likes: names come first there, and what its plugins gave stands in the bar alone.
+ * @param {TileBox} box
+ */
+export function isNarrow(box) {
+  return box.w < CARD.wide;
+}
+
+/**
  * The level for a number of nodes in view.
  * @param {number} inView
  * @returns {Level}

@@ -54,6 +54,7 @@ export class Guide {
     const first = this.part === "";
     this.part = part;
     const view = /** @type {Presented | undefined} */ (lesson?.step?.view);
+    if (free && !view) this.page.scene("");
     // Whoever comes with an address of their own, or by now follows somebody, stays there.
     if (!free || !view || (first && this.page.shown().select)) return;
     for (const step of stepsFor(this.page.shown(), view, this.opened)) this.page.take(step);

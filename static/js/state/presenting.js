@@ -94,6 +94,16 @@ export function isProjector({ me }, { theme, phone }, standing) {
 }
 
 /**
+ * Whether a lesson's step may say what this page shows, one scene at a time: a viewer's screen, while nobody presents.
+ * @param {View} view
+ * @param {Pick<Ui, "phone">} ui
+ * @param {Standing} standing
+ */
+export function isGuided({ me }, { phone }, standing) {
+  return standing === "free" && !phone && me?.role === "viewer";
+}
+
+/**
  * The name of who presents; "" before people are known.
  * @param {View} view
  */

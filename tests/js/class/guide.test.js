@@ -42,6 +42,13 @@ test("a part is shown once, and again from the reveal on", () => {
   assert.deepEqual(done.slice(2), [{ do: "select", resource: "pods", key: "default/vip", tab: "" }, "decision"]);
 });
 
+test("at its end a lesson leaves the wall to itself", () => {
+  const { guide, done } = page();
+  guide.follow(at("so", { scene: "election" }), true);
+  guide.follow({ ...at("so", {}), step: null }, true);
+  assert.deepEqual(done, ["election", ""]);
+});
+
 test("nothing is shown while a scene is being set, to who follows somebody, and to who came with an address", () => {
   const { guide, done } = page();
   guide.follow(at("scene", { select: "nodes n1" }, { script: { state: "playing", done: 0, of: 2, message: "" } }), true);

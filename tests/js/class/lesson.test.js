@@ -1,7 +1,7 @@
 // A lesson's step: the strip, the phases, what is told when, and what a learner alone has to do first.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloneNext, endsOf, guardsOf, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
+import { aloneNext, endsOf, goesOn, guardsOf, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
 import { leadOf } from "../../../static/js/class/remote/model.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 import { lessonAt, openPoll, revealedPoll } from "./fixtures.js";
@@ -114,4 +114,13 @@ test("budgets are told with how many disruptions they allow, those of other name
   const view = applyMessage(emptyView(), { type: "list", revision: 3, objects: [pdb("default", "cart-pdb", 0), pdb("other", "web-pdb", 1)], last: true });
   assert.deepEqual(guardsOf(view, "default"), [{ name: "cart-pdb", allowed: 0 }]);
   assert.deepEqual(guardsOf(emptyView(), "default"), []);
+});
+
+test("at the end of a lesson a student of the class goes on to the exit ticket, and nobody else", () => {
+  const student = { role: "student" };
+  const over = { ...lessonAt("so"), step: null, hasTicket: true };
+  assert.equal(goesOn(over, student), true);
+  for (const [lesson, me] of [[lessonAt("so"), student], [{ ...over, hasTicket: false }, student], [{ ...over, ticket: true }, student],
+    [over, { role: "teacher" }], [over, { role: "viewer" }], [over, { ...student, past: true }]]) assert.equal(goesOn(lesson, me), false);
+  assert.equal(goesOn(lessonAt("ask", { alone: true }), { role: "teacher" }), true);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { finerBy, isShort, layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner, } from "../../../static/js/stage/levels.js";
+import { finerBy, isNarrow, isShort, layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner, } from "../../../static/js/stage/levels.js";
 import { layoutOnWall } from "../../../static/js/stage/levels-wall.js";
 
 /** @param {readonly number[]} counts nodes by zone */
@@ -139,5 +139,6 @@ test("on a wall every node is seen at once, as finely as there is room", () => {
   assert.deepEqual([beside.level, beside.tiles.every(({ y, h }) => y + h <= 538)], [1, true], "four beside a lesson are all seen");
   const sealed = layoutOnWall({ zones: zonesOf([3]), width: 400, height: 490, zoom: 1 });
   assert.deepEqual([sealed.level, new Set(sealed.tiles.map(({ x }) => x)).size], [1, 2], "three below a notice name their pods, two and one");
+  assert.deepEqual([sealed.tiles.every(isNarrow), layout([1]).tiles.some(isNarrow)], [true, false]);
   assert.equal(wall([4, 4, 4], 3).level, 1, "who zooms sees more of fewer");
 });

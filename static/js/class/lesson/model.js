@@ -94,6 +94,15 @@ export function whereOf({ step, of, again }) {
 }
 
 /**
+ * Whether somebody goes on by themselves: who learns alone, and a student of a class that has come to its end, to the exit ticket.
+ * @param {Lesson} lesson
+ * @param {View["me"]} me
+ */
+export function goesOn({ alone, step, hasTicket, ticket }, me) {
+  return Boolean(alone || (step === null && hasTicket && !ticket && me?.role === "student" && !me.past));
+}
+
+/**
  * What a learner alone may do next; null while the answer or its reason is missing.
  * @param {ClassState} state
  * @returns {{main: Deed | null, missing: string}} `missing`: the key of what is to be done first

@@ -1,11 +1,11 @@
-/** What a learner alone does with a lesson: on, back, from the start of the step, make it so, skip. */
+/** What a learner alone does with a lesson: on, to its exit ticket, back, from the start of the step, make it so, skip. */
 
 /** @import { Input } from "../poll/ballot.js" */
 import { element, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { text } from "../../lib/text.js";
 import { onKeys } from "../place.js";
 import { sayLine } from "../poll/outcome.js";
-import { aloneNext, otherDeeds } from "./model.js";
+import { aloneNext, goesOn, otherDeeds } from "./model.js";
 
 /** @param {(id: string) => void} act */
 export function mountNav(act) {
@@ -20,10 +20,10 @@ export function mountNav(act) {
   return {
     element: root,
     /** @param {Input} input */
-    render({ ui, state }) {
+    render({ view, ui, state }) {
       const { lesson } = state;
-      root.hidden = !lesson?.alone;
-      if (!lesson) return;
+      root.hidden = !lesson || !goesOn(lesson, view.me);
+      if (!lesson || root.hidden) return;
       const next = aloneNext(state);
       main.hidden = !next.main;
       doing = next.main?.id ?? "";

@@ -2,6 +2,7 @@
 
 /** @import { Input } from "../poll/ballot.js" */
 import { addStyles } from "../../dom/styles.js";
+import { goesOn } from "./model.js";
 import { mountNav } from "./nav.js";
 import { mountScene } from "./scene.js";
 import { mountStrip } from "./strip.js";
@@ -49,7 +50,7 @@ export function mountLesson({ act, copy, look, play, handout, dispatch, redraw }
       if (!strip.element.isConnected) document.getElementById("top-bar")?.after(strip.element);
       if (!stands) scene.element.remove();
       else if (desk && scene.element.nextElementSibling?.id !== "stage") document.getElementById("stage")?.before(scene.element);
-      return { above: stands && !desk ? [scene.element] : [], below: lesson?.alone ? [nav.element] : [] };
+      return { above: stands && !desk ? [scene.element] : [], below: lesson && goesOn(lesson, input.view.me) ? [nav.element] : [] };
     },
   };
 }

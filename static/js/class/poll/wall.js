@@ -94,7 +94,7 @@ function askedPart() {
       setText(have, text(ui.lang, "vote.have"));
       const closed = { "vote.closed_1": "vote.next_1", "vote.closed_2": "vote.next_2" }[ballot.chip.key];
       setText(next, closed ? text(ui.lang, closed) : "");
-      keepIfSeen(world.element, root);
+      if (around) keepWhatIsSeen([world.element], root);
     },
   };
 }
@@ -147,19 +147,24 @@ function answeredPart() {
       tellWhy(why, poll, ui);
       tellProse(prose, told);
       tellScores(rows, plugins, poll, view, ui);
-      keepIfSeen(prose, aside);
+      const pieces = /** @type {HTMLElement[]} */ ([...prose.children]);
+      for (const piece of pieces) piece.hidden = false;
+      keepWhatIsSeen([prose, ...pieces.slice(1)], aside);
     },
   };
 }
 
 /**
- * Leave a part out where the screen has no room for it: nobody scrolls a wall.
- * @param {HTMLElement} part
+ * Leave out what the screen has no room for, the last first: nobody scrolls a wall.
+ * @param {readonly HTMLElement[]} parts
  * @param {HTMLElement} root what would scroll, or lies in what would
  */
-function keepIfSeen(part, root) {
+function keepWhatIsSeen(parts, root) {
   const scrollers = [root, /** @type {HTMLElement | null} */ (root.closest(".wall-page"))];
-  if (!part.hidden && scrollers.some((one) => one && one.scrollHeight > one.clientHeight + 1)) part.hidden = true;
+  for (const part of parts.toReversed()) {
+    if (!scrollers.some((one) => one && one.scrollHeight > one.clientHeight + 1)) return;
+    part.hidden = true;
+  }
 }
 
 /**

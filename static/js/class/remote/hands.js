@@ -19,6 +19,10 @@ export function handCount(act, counting) {
   const form = element("form", {}, [list, send]);
   const root = element("details", {}, [title, form]);
   let opened = "";
+  // What has just been opened is seen: it stands below what is told.
+  root.addEventListener("toggle", () => {
+    if (/** @type {HTMLDetailsElement} */ (root).open && !counting()) root.scrollIntoView({ block: "start" });
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const fields = /** @type {HTMLInputElement[]} */ ([...list.querySelectorAll("input")]);
