@@ -64,7 +64,8 @@ REST = """
   every 15 s.
 - A CSINode is made by the kubelet of a node with the annotation `clustersim.io/csi-drivers: a.example.dev=25`.
 - `pods/log`, `exec` and `attach` are answered from the kubelets' stages ([stages.md](stages.md)), the latter two by
-  websocket alone; `portforward` and `proxy` answer 501: commands in simulated containers reach their ports, nobody outside does.
+  websocket alone; `portforward` and `proxy` answer 501: commands in simulated containers reach
+  their ports, nobody outside does.
 
 """
 
