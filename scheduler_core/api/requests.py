@@ -89,9 +89,9 @@ def pod_requests(
     """
     spec = pod.spec
     defaults = defaults or {}
-    statuses = {status.name: status for status in pod.status.container_statuses if running}
-    init_statuses = {status.name: status for status in pod.status.init_container_statuses if running}
-    infeasible = bool(statuses or init_statuses) and pod.is_resize_infeasible
+    told = (*pod.status.container_statuses, *pod.status.init_container_statuses) if running else ()
+    statuses = {status.name: status for status in told}
+    infeasible = bool(statuses) and pod.is_resize_infeasible
     total: Amounts = {}
     for container in spec.containers:
         if not total:
@@ -103,7 +103,7 @@ def pod_requests(
         sidecars: Amounts = {}
         for container in spec.init_containers:
             is_sidecar = container.restart_policy == "Always"
-            asked = _container_nanos(container, init_statuses if is_sidecar else {}, infeasible, defaults)
+            asked = _container_nanos(container, statuses if is_sidecar else {}, infeasible, defaults)
             if is_sidecar:
                 _add(total, asked)
                 _add(sidecars, asked)

@@ -17,6 +17,7 @@ from scheduler_core.framework.reuse import Reuse, ScoreMemory, ScorePart
 from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
+from scheduler_core.kernels.resources import InvalidScoreError
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
@@ -292,9 +293,12 @@ class Scoring:
         if not one.ranged and len(scores):
             low, high = int(scores.min()), int(scores.max())
             if low < 0 or high > self._score_max:
-                wrong, most = low if low < 0 else high, self._score_max
-                text = f"returns an invalid score {wrong}, it should in the range of [0, {most}] after normalizing"
-                raise _ScoreError("Weight", one.name, text)
+                raise _out_of_range(one.name, low if low < 0 else high, self._score_max)
+
+
+def _out_of_range(plugin: str, wrong: int, most: int) -> _ScoreError:
+    text = f"returns an invalid score {wrong}, it should in the range of [0, {most}] after normalizing"
+    return _ScoreError("Weight", plugin, text)
 
 
 def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
@@ -306,6 +310,8 @@ def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
         scores = plugin.score(cycle.state, cycle.pod, cycle.snapshot, rows)
         timing.note(plugin.name, "Score", Code.SUCCESS, began)
         return scores
+    except InvalidScoreError as wrong:
+        raise _out_of_range(plugin.name, wrong.score, MAX_NODE_SCORE) from wrong
     except Exception as raised:
         raise _ScoreError("Score", plugin.name, str(raised)) from raised
 
@@ -315,6 +321,8 @@ def _score_node(
 ) -> int:
     try:
         return of_node(cycle.state, cycle.pod, info)
+    except InvalidScoreError as wrong:
+        raise _out_of_range(name, wrong.score, MAX_NODE_SCORE) from wrong
     except Exception as raised:
         raise _ScoreError("Score", name, str(raised)) from raised
 

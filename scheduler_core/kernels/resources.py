@@ -14,8 +14,13 @@ Ints = NDArray[np.int64]
 SCORE_MAX = 100
 
 
-EXACT_MAX: Final = 2**56
-"""Up to this capacity (72 petabytes) a hundred times an amount stays within 64 bits; beyond it wraps, as upstream's."""
+class InvalidScoreError(ValueError):
+    """A score is out of range: amounts beyond 64 bits have wrapped round, as upstream's do."""
+
+    def __init__(self, score: int) -> None:
+        """Keep the score."""
+        super().__init__(f"returns an invalid score {score}, it should in the range of [0, {SCORE_MAX}]")
+        self.score = score
 
 
 PLAIN_MAX: Final = 2**46
@@ -24,24 +29,57 @@ PLAIN_MAX: Final = 2**46
 
 def _nonzero(capacity: Ints) -> Ints:
     """Return the capacity with 1 for 0, so that it may divide; callers blank those nodes out afterwards."""
-    return np.maximum(capacity, 1)
+    return np.where(capacity == 0, 1, capacity)
+
+
+def _wrapped(number: int) -> int:
+    """Return a number as 64 bits hold it, as arrays do of their own accord."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _cut(dividend: Ints, divisor: Ints) -> Ints:
+    """Return the quotient cut toward zero."""
+    quotient = dividend // divisor
+    below = (dividend < 0) != (divisor < 0)
+    if below.any():
+        quotient += below & (quotient * divisor != dividend)
+    return quotient
+
+
+def _cut_one(dividend: int, divisor: int) -> int:
+    """Return `_cut` of one node."""
+    quotient = abs(dividend) // abs(divisor)
+    return -quotient if (dividend < 0) != (divisor < 0) else quotient
 
 
 def _share(amount: Ints, capacity: Ints) -> Ints:
-    """Return (N,) 100 × amount / capacity, cut toward zero."""
-    product = amount * SCORE_MAX
-    share = product // _nonzero(capacity)
-    if int(capacity.max(initial=0)) > EXACT_MAX:
-        share += (product < 0) & (share * capacity != product)
-    return share
+    """Return (N,) 100 × amount / capacity, cut toward zero; what 64 bits do not hold wraps round, as upstream's."""
+    return _cut(amount * SCORE_MAX, _nonzero(capacity))
 
 
 def _share_one(amount: int, capacity: int) -> int:
     """Return `_share` of one node."""
-    if capacity <= EXACT_MAX:
-        return amount * SCORE_MAX // capacity
-    product = (amount * SCORE_MAX + 2**63) % 2**64 - 2**63
-    return abs(product) // capacity * (-1 if product < 0 else 1)
+    return _cut_one(_wrapped(amount * SCORE_MAX), capacity)
+
+
+def in_range(scores: Ints) -> Ints:
+    """Return the scores.
+
+    Raises:
+        InvalidScoreError: one is out of range.
+    """
+    if len(scores):
+        low, high = int(scores.min()), int(scores.max())
+        if low < 0 or high > SCORE_MAX:
+            raise InvalidScoreError(low if low < 0 else high)
+    return scores
+
+
+def in_range_one(score: int) -> int:
+    """Return `in_range` of one node."""
+    if not 0 <= score <= SCORE_MAX:
+        raise InvalidScoreError(score)
+    return score
 
 
 def least_allocated(requested: Ints, capacity: Ints, *, plain: bool = False) -> Ints:
@@ -95,7 +133,12 @@ def weighted_mean(scores: Sequence[Ints], counts: Sequence[NDArray[np.bool_]], w
     for score, counted, weight in zip(scores, counts, weights, strict=True):
         total += np.where(counted, score, 0) * weight
         weight_sum += counted * np.int64(weight)
-    return total // _nonzero(weight_sum)
+    return _cut(total, _nonzero(weight_sum))
+
+
+def mean_one(total: int, weight_sum: int) -> int:
+    """Return `weighted_mean` of one node from Σ weight × score and Σ weight."""
+    return _cut_one(total, weight_sum) if weight_sum else 0
 
 
 def rounded_mean(scores: Sequence[Ints], counts: Sequence[NDArray[np.bool_]], weights: Sequence[int]) -> Ints:
@@ -207,7 +250,7 @@ def _half_difference(share: NDArray[np.float64], counted: NDArray[np.bool_]) -> 
 
 def least_allocated_one(requested: int, capacity: int) -> int:
     """Return `least_allocated` of one node."""
-    return 0 if requested > capacity else _share_one(capacity - requested, capacity)
+    return 0 if requested > capacity else _share_one(_wrapped(capacity - requested), capacity)
 
 
 def most_allocated_one(requested: int, capacity: int) -> int:

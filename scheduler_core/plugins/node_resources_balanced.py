@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Status
-from scheduler_core.kernels.resources import balanced, balanced_one, balanced_pair
+from scheduler_core.kernels.resources import balanced, balanced_one, balanced_pair, in_range, in_range_one
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.resource_columns import (
     CPU_AND_MEMORY,
@@ -56,7 +56,7 @@ class NodeResourcesBalancedAllocation:
             asked = pod_amounts(pod, self._resources, real=True)
             if not any(asked):
                 return 0
-        return balanced_one(compared_one(info, self._resources, asked, real=True))
+        return in_range_one(balanced_one(compared_one(info, self._resources, asked, real=True)))
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 100 × (1 − standard deviation of the shares)."""
@@ -70,9 +70,10 @@ class NodeResourcesBalancedAllocation:
         if rows_one_by_one is not None:
             infos = (snapshot.infos[row] for row in rows_one_by_one)
             scores = [balanced_one(compared_one(info, self._resources, asked, real=True)) for info in infos]
-            return np.array(scores, dtype=np.int64)
+            return in_range(np.array(scores, dtype=np.int64))
         plain = are_plain(snapshot, self._resources, asked)
         if plain and self._resources is CPU_AND_MEMORY:
             return balanced_pair(snapshot.pairs_of(rows, REQUESTED), snapshot.pairs_of(rows, ALLOCATABLE), asked)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=True)
-        return balanced(requested, capacity, plain=plain)
+        whole = balanced(requested, capacity, plain=plain)
+        return whole if plain else in_range(whole)

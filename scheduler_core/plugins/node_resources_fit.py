@@ -17,10 +17,13 @@ from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
+    in_range,
+    in_range_one,
     least_allocated,
     least_allocated_one,
     least_allocated_pair,
     mean_of_all,
+    mean_one,
     most_allocated,
     most_allocated_one,
     requested_to_capacity,
@@ -220,9 +223,9 @@ class NodeResourcesFit:
             return mean_of_all([least_allocated(*pair, plain=True) for pair in pairs], weights)
         counts = [size != 0 for size in capacity]
         if self._strategy == "LeastAllocated":
-            return weighted_mean([least_allocated(*pair) for pair in pairs], counts, weights)
+            return in_range(weighted_mean([least_allocated(*pair) for pair in pairs], counts, weights))
         if self._strategy == "MostAllocated":
-            return weighted_mean([most_allocated(*pair) for pair in pairs], counts, weights)
+            return in_range(weighted_mean([most_allocated(*pair) for pair in pairs], counts, weights))
         scores = [requested_to_capacity(*pair, self._points) for pair in pairs]
         # Upstream leaves a resource that scores 0 out of the weights here.
         counts = [counted & (score > 0) for counted, score in zip(counts, scores, strict=True)]
@@ -243,7 +246,7 @@ class NodeResourcesFit:
             if capacity:
                 total += score_one(requested, capacity) * resource.weight
                 weight_sum += resource.weight
-        return total // weight_sum if weight_sum else 0
+        return in_range_one(mean_one(total, weight_sum))
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that go or shrink and so free what this pod asks, and nodes that come or grow."""

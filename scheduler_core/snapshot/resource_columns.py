@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from scheduler_core.api.quantity import int64
 from scheduler_core.api.requests import is_scalar
 from scheduler_core.kernels.resources import PLAIN_MAX
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
@@ -80,26 +81,26 @@ def compared_one(
         if real:
             taken = info.requested
             return [
-                (taken.get("cpu", 0) + cpu, sizes.get("cpu", 0)),
-                (taken.get("memory", 0) + memory, sizes.get("memory", 0)),
+                (int64(taken.get("cpu", 0) + cpu), sizes.get("cpu", 0)),
+                (int64(taken.get("memory", 0) + memory), sizes.get("memory", 0)),
             ]
         return [
-            (info.non_zero_cpu + cpu, sizes.get("cpu", 0)),
-            (info.non_zero_memory + memory, sizes.get("memory", 0)),
+            (int64(info.non_zero_cpu + cpu), sizes.get("cpu", 0)),
+            (int64(info.non_zero_memory + memory), sizes.get("memory", 0)),
         ]
     for resource, amount in zip(resources, asked, strict=True):
         name = resource.name
         size = info.allocatable.get(name, 0)
         if name == "cpu" and not real:
-            pairs.append((info.non_zero_cpu + amount, size))
+            pairs.append((int64(info.non_zero_cpu + amount), size))
         elif name == "memory" and not real:
-            pairs.append((info.non_zero_memory + amount, size))
+            pairs.append((int64(info.non_zero_memory + amount), size))
         elif name in _PLAIN:
-            pairs.append((info.requested.get(name, 0) + amount, size))
+            pairs.append((int64(info.requested.get(name, 0) + amount), size))
         elif size == 0 or amount == 0 or not is_scalar(name):
             pairs.append((0, 0))
         else:
-            pairs.append((info.requested.get(name, 0) + amount, size))
+            pairs.append((int64(info.requested.get(name, 0) + amount), size))
     return pairs
 
 

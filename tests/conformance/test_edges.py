@@ -233,3 +233,39 @@ def test_a_resource_of_weight_0_counts_once() -> None:
 
     assert fit(0, 0) == fit(1, 1)
     assert fit(3, 0) == fit(3, 1)
+
+
+# Amounts that 64 bits do not hold: they wrap round and are negative then.
+
+HUGE = str(2**63 + 2**60)
+
+
+@pytest.mark.parametrize("others", [1, 5])
+def test_a_capacity_that_wraps_round_is_negative_when_shares_are_balanced(others: int) -> None:
+    wrapped = node("w", allocatable={"cpu": "9223372036854776", "memory": "1Gi"})
+    nodes = [wrapped, *(node(f"n{number}") for number in range(others))]
+    # What is free there wraps round once more, and so there is room.
+    scores = decided(pod(cpu="1"), *nodes, pods=[pod("on", cpu="1", nodeName="w")])["scores"]
+    balanced = dict(zip(scores["nodes"], scores["plugins"]["NodeResourcesBalancedAllocation"]["raw"], strict=True))
+    assert (balanced["w"], balanced["n0"]) == (99, 87)
+
+
+@pytest.mark.parametrize("others", [1, 5])
+@pytest.mark.parametrize("plugin", ["NodeResourcesFit", "NodeResourcesBalancedAllocation"])
+def test_a_score_that_wraps_out_of_range_is_an_error(plugin: str, others: int) -> None:
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1", "memory": HUGE}}}]
+    nodes = [node(f"n{number}") for number in range(others + 1)]
+    enabled = {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": plugin}]}}
+    got = decided(pod(containers=containers), *nodes, plugins=enabled)
+    assert got["result"] == "error"
+    assert got["fitError"].startswith(
+        f'applying score defaultWeights on Score plugins: plugin "{plugin}" returns an invalid score '
+    )
+    assert got["fitError"].endswith(", it should in the range of [0, 100] after normalizing")
+
+
+@pytest.mark.parametrize("others", [1, 5])
+def test_a_node_that_is_not_feasible_may_score_what_it_will(others: int) -> None:
+    wrapped = node("w", allocatable={"cpu": "9223372036854776"})
+    nodes = [wrapped, *(node(f"n{number}") for number in range(others + 1))]
+    assert len(decided(pod(cpu="1"), *nodes)["scores"]["nodes"]) == others + 1
