@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.pod import Pod, PodResourceClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
@@ -30,6 +31,10 @@ NO_CLAIMS: Final = "no new claims to deallocate"
 NO_STATE: Final = "not found"
 
 
+class _LackingError(Exception):
+    """A claim of the pod is not there, or not its own."""
+
+
 class DynamicResources:
     """PreEnqueue, PreFilter, Filter, PostFilter, Reserve and PreBind."""
 
@@ -47,34 +52,46 @@ class DynamicResources:
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Return success for a pod whose claims are all there, else what the first of the others lacks."""
-        refusals = (self._refusal(pod.pod, claim) for claim in pod.pod.spec.resource_claims)
-        text = next(filter(None, refusals), "")
-        return unresolvable(text) if text else SUCCESS
+        try:
+            self._claims_of(pod.pod)
+        except _LackingError as lacking:
+            return unresolvable(str(lacking))
+        return SUCCESS
 
-    def _refusal(self, pod: Pod, wanted: PodResourceClaim) -> str:
-        """Return what one claim lacks, empty where it is there and the pod's."""
+    def _claims_of(self, pod: Pod) -> list[FrozenDocument]:
+        """Return the pod's claims.
+
+        Raises:
+            _LackingError: one is not there, or not the pod's.
+        """
+        found = (self._claim(pod, claim) for claim in pod.spec.resource_claims)
+        return [claim for claim in found if claim is not None]
+
+    def _claim(self, pod: Pod, wanted: PodResourceClaim) -> FrozenDocument | None:
+        """Return one claim, None where the template needed none for this pod."""
         name, generated = wanted.resource_claim_name, False
         if name is None:
             if wanted.resource_claim_template_name is None:
                 unset = "none of the supported fields are set"
-                return f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": {unset}'
+                raise _LackingError(f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": {unset}')
             told = next((one for one in pod.status.resource_claim_statuses if one.name == wanted.name), None)
             if told is None:
-                return f'pod "{pod.key}": ResourceClaim not created yet'
+                raise _LackingError(f'pod "{pod.key}": ResourceClaim not created yet')
             if told.resource_claim_name is None:
-                # The template needed none for this pod.
-                return ""
+                return None
             name, generated = told.resource_claim_name, True
         document = self._listers.get(CLAIMS, pod.namespace, name)
         if document is None:
-            return f'could not find ResourceClaim "{pod.namespace}/{name}"'
+            raise _LackingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
         meta = document["metadata"]
         if meta.get("deletionTimestamp"):
-            return f'resourceclaim "{name}" is being deleted'
+            raise _LackingError(f'resourceclaim "{name}" is being deleted')
         owners = meta.get("ownerReferences") or ()
         if generated and not any(one.get("controller") and one.get("uid") == pod.uid for one in owners):
-            return f"ResourceClaim {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
-        return ""
+            raise _LackingError(
+                f"ResourceClaim {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
+            )
+        return document
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Return Skip: no pod that gets here has claims."""
@@ -109,25 +126,28 @@ class DynamicResources:
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return what may bring devices or claims, and the naming of a generated claim in the pod's status."""
         grown = ActionType.ADD | ActionType.UPDATE
+        node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
         own = ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
         return (
-            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
-            EventRegistration(ClusterEvent(EventResource.RESOURCE_CLAIM, grown), _after_claim),
-            EventRegistration(own, _after_own),
+            EventRegistration(ClusterEvent(EventResource.NODE, node)),
+            EventRegistration(ClusterEvent(EventResource.RESOURCE_CLAIM, grown), self._after_claim),
+            EventRegistration(own, self._after_own),
             EventRegistration(ClusterEvent(EventResource.DEVICE_CLASS, grown)),
             EventRegistration(ClusterEvent(EventResource.RESOURCE_SLICE, grown)),
         )
 
+    def _after_claim(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        """Queue where devices are given back, or the claim is the pod's and new or of another status."""
+        try:
+            own = {claim["metadata"].get("uid") for claim in self._claims_of(pod.pod)}
+        except _LackingError:
+            return QueueingHint.SKIP
+        before, after = ((one or {}).get("status") or {} for one in (old, new))
+        if before.get("allocation") and not after.get("allocation"):
+            return QueueingHint.QUEUE
+        concerned = new["metadata"].get("uid") in own and (old is None or before != after)
+        return QueueingHint.QUEUE if concerned else QueueingHint.SKIP
 
-def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    """Queue where the claim is one that the pod names; one made from a template is known by its owner."""
-    meta = new["metadata"]
-    if (meta.get("namespace") or "default") != pod.pod.namespace:
-        return QueueingHint.SKIP
-    owned = any(one.get("uid") == pod.uid for one in meta.get("ownerReferences") or ())
-    named = any(one.resource_claim_name == meta["name"] for one in pod.pod.spec.resource_claims)
-    return QueueingHint.QUEUE if owned or named else QueueingHint.SKIP
-
-
-def _after_own(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP
+    def _after_own(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        """Queue where the pod's claims are all there by now."""
+        return QueueingHint.QUEUE if new.uid == pod.uid and self.pre_enqueue(new).ok else QueueingHint.SKIP

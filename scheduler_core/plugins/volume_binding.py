@@ -348,8 +348,10 @@ def _after_capacity(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
 
 
 def _after_class(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    same = old is not None and new is not None and old.get("allowedTopologies") == new.get("allowedTopologies")
-    return QueueingHint.SKIP if same else QueueingHint.QUEUE
+    if old is None or new is None:
+        return QueueingHint.QUEUE
+    before, after = (one.get("allowedTopologies") or [] for one in (old, new))
+    return QueueingHint.SKIP if before == after else QueueingHint.QUEUE
 
 
 def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

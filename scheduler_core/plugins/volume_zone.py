@@ -148,7 +148,7 @@ def _after_class(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
 
 
 def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    return QueueingHint.QUEUE if names_claim(pod.pod, new) else QueueingHint.SKIP
+    return QueueingHint.QUEUE if names_claim(pod.pod, new, made=False) else QueueingHint.SKIP
 
 
 def _after_volume(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

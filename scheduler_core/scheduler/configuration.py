@@ -23,6 +23,7 @@ from scheduler_core.state.parked import UNSCHEDULABLE_MAX_MS
 from scheduler_core.state.waiting import WaitingPods
 
 _EVERYTHING: Final = EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL))
+_ANY_TAINT: Final = EventRegistration(ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT))
 
 
 class Configuration:
@@ -79,6 +80,10 @@ class Configuration:
         self._registered = {
             name: {**framework.events_to_register(), **wakes} for name, framework in self.frameworks.items()
         }
+        self._listening = {
+            name: {plugin: _with_taints(asked) for plugin, asked in plugins.items()}
+            for name, plugins in self._registered.items()
+        }
         self._waking: dict[tuple[str, frozenset[str]], tuple[ClusterEvent, ...]] = {}
         self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
 
@@ -102,10 +107,10 @@ class Configuration:
         """Return (plugin, registration) of a profile's registrations that cover the event."""
         found = self._heard.get((scheduler_name, event))
         if found is None:
-            registered = self._registered.get(scheduler_name, {})
+            listening = self._listening.get(scheduler_name, {})
             found = tuple(
                 (plugin, registration)
-                for plugin, registrations in registered.items()
+                for plugin, registrations in listening.items()
                 for registration in registrations
                 if registration.event.covers(event)
             )
@@ -115,7 +120,8 @@ class Configuration:
     def waking(self, scheduler_name: str, plugins: Iterable[str]) -> tuple[ClusterEvent, ...]:
         """Return the events that can wake a pod which these plugins turned away, one for each kind, likeliest first.
 
-        Whether such an event does depends on the objects: that is for the plugins' hints to say.
+        Whether such an event does depends on the objects: that is for the plugins' hints to say. They are what the
+        plugins ask for; that any change of a node's taints wakes too (`_with_taints`) is no hope of theirs.
         """
         key = (scheduler_name, frozenset(plugins))
         found = self._waking.get(key)
@@ -146,6 +152,17 @@ class Configuration:
         """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
         own = framework.profile.percentage_of_nodes_to_score
         return self.percentage if own is None else own
+
+
+def _with_taints(asked: Sequence[EventRegistration]) -> Sequence[EventRegistration]:
+    """Return a plugin's registrations, with any change of a node's taints for one that hears of new nodes alone.
+
+    Source: buildQueueingHintMap, kube-scheduler: a new node could be kept from plugins until its taints went.
+    """
+    actions = [one.event.action for one in asked if one.event.resource is EventResource.NODE]
+    hears_new = any(ActionType.ADD in action for action in actions)
+    hears_taints = any(ActionType.UPDATE_NODE_TAINT in action for action in actions)
+    return (*asked, _ANY_TAINT) if hears_new and not hears_taints else asked
 
 
 def with_extenders(

@@ -7,6 +7,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from scheduler_core.api.node import Node
+from scheduler_core.api.pod import Pod
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
 from scheduler_core.snapshot.node_info import PodInfo
 
@@ -26,14 +27,17 @@ def pod_changes(old: PodInfo, new: PodInfo) -> tuple[ClusterEvent, ...]:
     actions: list[ActionType] = []
     if before.metadata.labels != after.metadata.labels:
         actions.append(ActionType.UPDATE_POD_LABEL)
-    if before.spec is not after.spec and before.spec != after.spec:
-        if _scaled_down(old, new):
-            actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
+    changed = before.spec is not after.spec and before.spec != after.spec
+    if (changed or _is_resized(before, after)) and _scaled_down(old, new):
+        actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
+    if changed:
         if before.spec.scheduling_gates and not after.spec.scheduling_gates:
             actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
         # Tolerations are only ever added, so that upstream counts them.
         if len(before.spec.tolerations) != len(after.spec.tolerations):
             actions.append(ActionType.UPDATE_POD_TOLERATIONS)
+    if before.status.resource_claim_statuses != after.status.resource_claim_statuses:
+        actions.append(ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
     return tuple(_event(resource, action) for action in actions or (ActionType.UPDATE_OTHER,))
 
 
@@ -41,6 +45,12 @@ def is_changed(old: PodInfo, new: PodInfo) -> bool:
     """Return whether anything of a pod but its status has changed (isPodUpdated, kube-scheduler 1.18)."""
     before, after = (replace(one.pod.metadata, resource_version="") for one in (old, new))
     return before != after or old.pod.spec != new.pod.spec
+
+
+def _is_resized(before: Pod, after: Pod) -> bool:
+    """Return whether what the containers were given has changed, or whether more can be given."""
+    given = [(pod.status.container_statuses, pod.status.init_container_statuses) for pod in (before, after)]
+    return given[0] != given[1] or before.is_resize_infeasible != after.is_resize_infeasible
 
 
 def _scaled_down(old: PodInfo, new: PodInfo) -> bool:
@@ -54,7 +64,8 @@ def node_changes(old: Node, new: Node) -> tuple[ClusterEvent, ...]:
     Source: NodeSchedulingPropertiesChange, kube-scheduler.
     """
     actions: list[ActionType] = []
-    if old.spec.unschedulable != new.spec.unschedulable or old.spec.taints != new.spec.taints:
+    uncordoned = old.spec.unschedulable and not new.spec.unschedulable
+    if uncordoned or old.spec.taints != new.spec.taints:
         actions.append(ActionType.UPDATE_NODE_TAINT)
     if old.status.allocatable != new.status.allocatable:
         actions.append(ActionType.UPDATE_NODE_ALLOCATABLE)

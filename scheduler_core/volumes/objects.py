@@ -150,9 +150,9 @@ def check_owner(pod: Pod, claim: PersistentVolumeClaim) -> None:
         raise ValueError(f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)")
 
 
-def names_claim(pod: Pod, document: Any) -> bool:
-    """Return whether a changed claim, as a document, is one of the pod's."""
+def names_claim(pod: Pod, document: Any, *, made: bool = True) -> bool:
+    """Return whether a changed claim, as a document, is one of the pod's; without `made`, one that the pod names."""
     meta = (document or {}).get("metadata") or {}
     if (meta.get("namespace") or "default") != pod.namespace:
         return False
-    return any(name == meta.get("name") for name, _ in claim_names(pod))
+    return any(name == meta.get("name") and (made or not ephemeral) for name, ephemeral in claim_names(pod))

@@ -12,6 +12,7 @@ from scheduler_core.api.node import Node
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.state.changes import pod_changes
 from scheduler_core.state.queued import Lane
 from tests.scheduler.kit import node, pod, scheduler
 
@@ -126,12 +127,22 @@ AWAY = pod("me", spec={"affinity": {"podAntiAffinity": {
     "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": ZONE, **WEB}]}}})  # fmt: skip
 VOLUMES = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}
 CLAIMING = pod("me", spec=VOLUMES)
+MADE = pod("me", spec={"volumes": [{"name": "v", "ephemeral": {}}]})
 INLINE = pod("me", spec={"volumes": [{"name": "v", "csi": {"driver": "d"}}]})
 
 
 def running(name: str = "x", cpu: str = "1", *, app: str = "", **extra: Any) -> PodInfo:
     metadata = {"labels": {"app": app}} if app else {}
     return pod(name, cpu, on="a", metadata=metadata, **extra)
+
+
+INFEASIBLE = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+
+
+def given(has: str, *, cpu: str = "1", **extra: Any) -> PodInfo:
+    """Return a running pod that its kubelet has given so much, whatever it asks for."""
+    told = {"name": "c", "resources": {"requests": {"cpu": has}}}
+    return running(cpu=cpu, status={"containerStatuses": [told], **extra})
 
 
 def hoping(**spec: Any) -> PodInfo:
@@ -176,6 +187,13 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("NodeResourcesFit", "a nominated pod goes", PLAIN, gone_pod(hoping()), True),
     ("NodeResourcesFit", "a pod comes", PLAIN, new_pod(running()), False),
     ("NodeResourcesFit", "a pod shrinks in what is asked", PLAIN, changed_pod(running(cpu="2"), running()), True),
+    ("NodeResourcesFit", "a smaller pod is given less", PLAIN, changed_pod(given("2"), given("1")), True),
+    ("NodeResourcesFit", "a pod is given more", PLAIN, changed_pod(given("2"), given("3")), False),
+    ("NodeResourcesFit", "a pod that cannot be resized gives up what it hoped for", PLAIN,
+     changed_pod(given("1", cpu="3"), given("1", cpu="3", conditions=[INFEASIBLE])), True),
+    ("NodeResourcesFit", "a node's taints change", PLAIN, changed_node(bare("a"), bare("a", [TAINT])), True),
+    ("NodeResourcesFit", "a node is cordoned", PLAIN, changed_node(bare("a"), bare("a", cordoned=True)), False),
+    ("NodeResourcesFit", "a node is uncordoned", PLAIN, changed_node(bare("a", cordoned=True), bare("a")), True),
     ("NodeResourcesFit", "a pod grows", PLAIN, changed_pod(running(), running(cpu="2")), False),
     ("NodeResourcesFit", "the pod itself shrinks", PLAIN, lambda core: core.observe_pod(pod("me", "1")), True),
     ("NodeResourcesFit", "the pod itself drops a request of 0", FREE, lambda core: core.observe_pod(PLAIN), True),
@@ -234,7 +252,9 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("VolumeBinding", "a class changes otherwise", CLAIMING, other(CLASS, UPDATE, named("s"), named("s")), False),
     ("VolumeBinding", "a node's labels change", CLAIMING,
      changed_node(bare("a"), bare("a", labels={"k": "v"})), True),
-    ("VolumeBinding", "a node's taints change", CLAIMING, changed_node(bare("a", [TAINT]), bare("a")), False),
+    ("VolumeBinding", "a class names no topologies in so many words", CLAIMING,
+     other(CLASS, UPDATE, named("s"), named("s", allowedTopologies=[])), False),
+    ("VolumeBinding", "a node's taints change", CLAIMING, changed_node(bare("a", [TAINT]), bare("a")), True),
     ("VolumeBinding", "a CSINode's limit rises", CLAIMING, other(CSI_NODE, UPDATE, csi_node(1), csi_node(2)), False),
     ("VolumeBinding", "a plugin is migrated", CLAIMING,
      other(CSI_NODE, UPDATE, csi_node(1), csi_node(1, "kubernetes.io/gce-pd")), True),
@@ -255,6 +275,9 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
      other(CLASS, ADD, None, named("s", volumeBindingMode="WaitForFirstConsumer")), True),
     ("VolumeZone", "an immediate class comes", CLAIMING,
      other(CLASS, ADD, None, named("s", volumeBindingMode="Immediate")), False),
+    ("VolumeZone", "a claim of the pod changes", CLAIMING, other(CLAIM, UPDATE, named("c"), named("c")), True),
+    ("VolumeZone", "a claim that is made for the pod changes", MADE,
+     other(CLAIM, UPDATE, named("me-v"), named("me-v")), False),
     ("VolumeZone", "a volume's zone changes", CLAIMING,
      other(VOLUME, UPDATE, named("v"), {"metadata": {"name": "v", "labels": {ZONE: "z"}}}), True),
     ("VolumeZone", "a volume changes otherwise", CLAIMING, other(VOLUME, UPDATE, named("v"), named("v")), False),
@@ -330,8 +353,10 @@ def test_only_what_is_told_to_wake_a_pod_wakes_it(plugin: str, info: PodInfo, ch
     core.queue.move, core.queue.update = moving, updating  # type: ignore[method-assign]
     change(core)
     told = any(one.covers(event) for one in named for event in happened)
+    taints = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
     if wakes:
-        assert told
+        # Upstream wakes for any taint who hears of new nodes; that gives nobody hope.
+        assert told or taints in happened
     elif not told:
         assert queued.lane is Lane.UNSCHEDULABLE
 
@@ -369,3 +394,10 @@ def test_what_wakes_a_pod_is_told_with_the_likeliest_first() -> None:
     told = [event.resource for event in core.wakes(queued)]
     assert told[:3] == [EventResource.ASSIGNED_POD, EventResource.UNSCHEDULED_POD, EventResource.NODE]
     assert told == [resource for resource in EventResource if resource in told]
+
+
+def test_a_pod_whose_claims_are_named_in_its_status_has_changed() -> None:
+    told = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "me-gpu"}]}
+    assert [event.name for event in pod_changes(pod("me"), pod("me", status=told))] == [
+        "UnschedulablePodPodGeneratedResourceClaim"
+    ]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import EventResource, HintFunction, QueueingHint
 from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.plugins.dynamic_resources import DynamicResources
@@ -193,3 +194,45 @@ def test_a_pod_waits_for_its_claims(claim: dict[str, str], status: list[dict[str
     )
     claiming = pod("p", resourceClaims=[{"name": "gpu", **claim}], status={"resourceClaimStatuses": status})
     assert plugin.pre_enqueue(claiming) == (unresolvable(text) if text else SUCCESS)
+
+
+def claim(name: str, status: dict[str, object] | None = None) -> dict[str, object]:
+    return {"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"}, "status": status or {}}
+
+
+TAKEN: dict[str, object] = {"allocation": {"devices": {}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        (None, claim("mine"), QueueingHint.QUEUE),
+        (None, claim("other"), QueueingHint.SKIP),
+        (claim("mine"), claim("mine"), QueueingHint.SKIP),
+        (claim("mine"), claim("mine", TAKEN), QueueingHint.QUEUE),
+        (claim("other"), claim("other", TAKEN), QueueingHint.SKIP),
+        (claim("other", TAKEN), claim("other"), QueueingHint.QUEUE),
+    ],
+)
+def test_a_claim_wakes_whom_it_concerns(old: Any, new: Any, hint: QueueingHint) -> None:
+    plugin = claimless(claim("mine"))
+    claiming = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "mine"}])
+    assert asked(plugin, EventResource.RESOURCE_CLAIM)(claiming, old, new) is hint
+    lacking = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "none"}])
+    assert asked(plugin, EventResource.RESOURCE_CLAIM)(lacking, old, new) is QueueingHint.SKIP
+
+
+def test_a_pod_wakes_by_the_name_of_a_claim_that_is_there() -> None:
+    plugin = claimless(claim("mine"))
+    waiting, other = (pod(name, resourceClaims=[{"name": "g", "resourceClaimName": "mine"}]) for name in ("p", "q"))
+    lacking = pod("p", resourceClaims=[{"name": "g", "resourceClaimName": "none"}])
+    hint = asked(plugin, EventResource.UNSCHEDULED_POD)
+    assert hint(waiting, waiting, waiting) is QueueingHint.QUEUE
+    assert hint(waiting, other, other) is QueueingHint.SKIP
+    assert hint(waiting, waiting, lacking) is QueueingHint.SKIP
+
+
+def asked(plugin: DynamicResources, resource: EventResource) -> HintFunction:
+    found = next(one.hint for one in plugin.events_to_register() if one.event.resource is resource)
+    assert found is not None
+    return found
