@@ -85,6 +85,19 @@ def test_a_crash_leaves_a_gap_and_another_leads(open_classroom: Callable[[str], 
     expect(page.get_by_test_id("election-card-kube-controller-manager-0")).to_be_visible()
     expect(table.locator("tbody")).not_to_contain_text("nobody led")
 
+    # A leader's clock made slow by a hand on the slider; each row is drawn by its own clock where that is asked.
+    slow = page.get_by_test_id("election-rate")
+    expect(page.locator(".election-rate")).to_contain_text("At 0.8× or faster")
+    slow.fill("0.5")
+    expect(page.get_by_test_id("election-card-kube-controller-manager-0")).to_contain_text("clock runs at 0.5×")
+    expect(slow).to_have_value("0.5")
+    page.get_by_test_id("election-own-clock").click()
+    expect(page.locator(".election-chart header")).to_contain_text("by its replica's own clock")
+    chart.get_by_text("clock runs at 0.5×").first.wait_for()
+    picture(page, "election-own-clocks")
+    slow.fill("1")
+    expect(page.get_by_test_id("election-card-kube-controller-manager-0")).not_to_contain_text("clock runs at")
+
     # Who leads now has its watch cut off, hears nothing of what comes, is told 410, and lists again.
     classroom.session("PATCH", "/clock", {"paused": False, "rate": 5})
     page.get_by_test_id("dock-watches").click()

@@ -21,7 +21,7 @@ export function clockIntents(world) {
     clock({ type: _type, ...change }) {
       return attempt(() => api.clock(change));
     },
-    fault: ({ identity, kind }) => attempt(() => api.fault(identity, { kind }), t(`done_fault_${kind}`, { identity })),
+    fault: ({ type: _type, identity, ...body }) => attempt(() => api.fault(identity, body), t(`done_fault_${body.kind}`, { identity })),
     judge: ({ uid, plugin, verdict }) => attempt(() => api.judge(uid, plugin, verdict), t(`done_${verdict}`)),
   };
 }

@@ -153,6 +153,9 @@ function hover(row, plugin, index, scoreMax, lang) {
     + `${cell.normalized}<br>× ${plugin.weight} = ${cell.weighted} ${text(lang, "stage.pts")}`;
 }
 
+/** As wide as a letter of a reason is at most, on average, pixels: a word too short is better than one that is cut. */
+const REASON_LETTER_PX = 5.4;
+
 /**
  * Names on the left, reasons across refused rows, totals on the right.
  * @param {HeatInput} input
@@ -165,7 +168,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, columns) 
     /** @type {(row: NodeRow) => string} */ say) =>
     rows.flatMap((row, y) => (which(row) ? [{ x, y, text: say(row) }] : []));
   const unit = width / (right - left);
-  const room = Math.max(8, Math.floor((columns * unit) / 5.05));
+  const room = Math.max(8, Math.floor((columns * unit) / REASON_LETTER_PX));
   const reason = (/** @type {NodeRow} */ row) => {
     if (!row.tried) return text(lang, row.notRun ? "decision.notRun" : "decision.notTried");
     const whole = width >= WIDE_PX && row.plugin ? `${row.plugin} ${row.reason}` : row.reason;

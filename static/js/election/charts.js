@@ -32,8 +32,8 @@ export function hueOf(colours, index) {
   return { fill: colours.plugin[hue] ?? colours.t2, on: hue === 0 ? colours["on-plugin-1"] : colours["on-plugin"] };
 }
 
-/** Letters of a name beside a row. */
-const NAME_MAX = 24;
+/** Letters of a name that have room beside a row. */
+const NAME_MAX = 22;
 
 /**
  * @param {Scene} scene
@@ -79,10 +79,14 @@ function clockOf({ lang, toMs }, row) {
 }
 
 /**
- * A name as it fits beside its row: from outside come a machine's name and an id behind it.
+ * A name as it fits beside its row: which of the replicas it is stands at its end; from outside come a machine's name and an id
+ * behind it.
  * @param {string} name
  */
-const shortened = (name) => (name.length > NAME_MAX ? `${name.slice(0, NAME_MAX - 1)}…` : name);
+export function shortened(name) {
+  const short = name.length > NAME_MAX ? name.replace(/^kube-/, "") : name;
+  return short.length > NAME_MAX ? `${short.slice(0, NAME_MAX - 1)}…` : short;
+}
 
 /**
  * Whether something lies in the stretch that is shown.

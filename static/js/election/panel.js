@@ -13,6 +13,7 @@ import { plot } from "../streams/plots.js";
 import { SAMPLE_EVERY_MS, recorder as decisions } from "../streams/recorder.js";
 import { twin } from "../streams/twin.js";
 import { electionChart } from "./charts.js";
+import { byOwnClocks } from "./clocks.js";
 import { storyOf } from "./model.js";
 import { electionRecorder as recorder } from "./recorder.js";
 import { surroundings } from "./strip.js";
@@ -40,6 +41,8 @@ class Panel extends LiveTab {
     /** @type {typeof COMPONENTS[number]} */
     this.component = "kube-scheduler";
     this.look = "";
+    /** Whether each row is drawn by its replica's own clock. */
+    this.own = false;
     /** @type {Ui["leases"]} */
     this.leases = [];
     this.place = element("div", { class: "streams-plot election-plot", "data-testid": "election-chart", "aria-hidden": "true" });
@@ -54,11 +57,18 @@ class Panel extends LiveTab {
         this.draw();
       },
     }, name));
+    this.clocks = /** @type {const} */ (["true", "own"]).map((name) => element("button", {
+      type: "button", "data-testid": `election-${name}-clock`, onclick: () => {
+        this.own = name === "own";
+        this.draw();
+      },
+    }));
+    this.clock = element("div", { class: "segmented election-clock", role: "group" }, this.clocks);
     this.choice = element("div", { class: "segmented election-choice", role: "group" }, this.components);
     this.controls.root.prepend(this.choice);
     this.plot = plot(this.place, {
       items: () => [0], time: () => 0,
-      build: (scene) => electionChart({ ...scene, width: this.place.clientWidth }, this.story()),
+      build: (scene) => electionChart({ ...scene, width: this.place.clientWidth }, this.own ? byOwnClocks(this.story()) : this.story()),
     });
     const words = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(this.ui.lang, key, values);
     this.files = exportRow({
@@ -71,7 +81,7 @@ class Panel extends LiveTab {
     });
     root.classList.add("streams", "election");
     const chart = element("section", { class: "streams-card election-chart" },
-      element("header", {}, this.title, this.under), this.place, this.legend, this.table.root);
+      element("header", {}, this.title, this.under, this.clock), this.place, this.legend, this.table.root);
     this.body = element("div", { class: "election-body", tabindex: "0", role: "region" }, this.around.strip, element("div", { class: "election-main" }, chart, this.around.aside));
     root.append(this.controls.root, this.files.root, this.body);
     this.follow = paced(SAMPLE_EVERY_MS, () => this.draw());
@@ -111,7 +121,7 @@ class Panel extends LiveTab {
     /** @type {Omit<Base, "shape">} */
     const scene = { colours, lang: ui.lang, epochMs: view.epochMs, fromMs: this.fromMs, toMs: this.toMs, size, gaps: [] };
     this.around.render(view, ui, { story, component: this.component, colours, fromMs: this.fromMs, renewals: recorder.renewals });
-    const key = [colours.key, ui.lang, size, this.component, recorder.version, decisions.marks.length, this.fromMs, this.toMs, this.place.clientWidth].join(" ");
+    const key = [colours.key, ui.lang, size, this.component, this.own, recorder.version, decisions.marks.length, this.fromMs, this.toMs, this.place.clientWidth].join(" ");
     this.plot.draw(/** @type {Base} */ (/** @type {unknown} */ (scene)), key);
     this.table.render(() => this.rows(false), ui.lang);
     if (!this.files.root.hidden) this.files.render();
@@ -120,11 +130,14 @@ class Panel extends LiveTab {
   /** @param {(key: string) => string} t */
   words(t) {
     this.components.forEach((button, index) => setAttribute(button, "aria-pressed", String(COMPONENTS[index] === this.component)));
+    this.clocks.forEach((button, index) => setAttribute(button, "aria-pressed", String(this.own === (index === 1))));
+    setText(this.under, t(this.own ? "election.underOwn" : "election.under"));
     if (this.look === this.ui.lang) return;
     this.look = this.ui.lang;
     this.place.dataset["loading"] = t("streams.loading");
     setText(this.title, t("election.title"));
-    setText(this.under, t("election.under"));
+    this.clocks.forEach((button, index) => setText(button, t(index ? "election.ownClock" : "election.trueTime")));
+    setAttribute(this.clock, "aria-label", t("election.clocks"));
     setAttribute(this.choice, "aria-label", t("election.component"));
     setAttribute(this.body, "aria-label", t("election.title"));
     setAttribute(this.around.aside, "aria-label", t("election.why"));

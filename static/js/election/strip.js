@@ -8,6 +8,7 @@ import { element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { replicas } from "../state/selectors.js";
 import { hueOf } from "./charts.js";
+import { rateSlider } from "./rate.js";
 import { branchWords, timings, whyWords } from "./words.js";
 
 const MOMENTS_SHOWN = 3;
@@ -23,10 +24,11 @@ export function surroundings(dispatch) {
   const tries = element("ul", { class: "election-lines", "data-testid": "election-tries" });
   const refused = element("ul", { class: "election-lines", "data-testid": "election-refused" });
   const end = element("p", { class: "hint" });
+  const rate = rateSlider(dispatch);
 
   return {
     strip: element("div", { class: "election-strip" }, cards, settings),
-    aside: element("aside", { class: "election-aside", tabindex: "0" }, titles.why, why, note, titles.tries, tries, titles.refused, refused, end),
+    aside: element("aside", { class: "election-aside", tabindex: "0" }, titles.why, why, note, rate.root, titles.tries, tries, titles.refused, refused, end),
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -55,6 +57,8 @@ export function surroundings(dispatch) {
       });
       if (moments.length === 0) why.replaceChildren(element("p", { class: "hint", "data-key": "calm" }, t("election.calm")));
       tellNote(note, all, timings(view, component), lang);
+      const teaches = view.me?.role === "teacher" && !ui.past.revision;
+      rate.render((teaches && all.find((one) => one.status?.leading)) || null, timings(view, component), lang);
 
       setText(titles.tries, t("election.tries"));
       const newest = all.flatMap((one) => (one.status?.tries ?? []).map((each) => ({ ...each, who: one.metadata.name })))

@@ -983,6 +983,7 @@ export type Intent =
   | { type: "undo" }
   | { type: "redo" }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
+  | { type: "fault"; identity: string; kind: "rate"; rate: number }
   | { type: "openFault"; identity: string; kind?: string }
   | { type: "openScheduler" }
   | { type: "openExpression" }

@@ -230,7 +230,17 @@ function groupsByReason(rows, ownerOf) {
     const most = fitReasons(row.message).reasons.toSorted((a, b) => b.count - a.count)[0];
     const reason = most?.reason ?? (row.message || row.plugin);
     return reason ? { label: "reason", values: { owner: ownerOf(row.key), reason } } : { label: "owner", values: { owner: ownerOf(row.key) } };
-  }).sort((a, b) => b.count - a.count);
+  }).map((group) => named(group)).sort((a, b) => b.count - a.count);
+}
+
+/**
+ * A group of one is that pod.
+ * @param {LaneGroup} group
+ * @returns {LaneGroup}
+ */
+function named(group) {
+  const [only, more] = group.rows;
+  return !only || more ? group : { ...group, values: { ...group.values, owner: only.key.split("/").at(-1) ?? only.key } };
 }
 
 /** @param {readonly LaneRow[]} rows */

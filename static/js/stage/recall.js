@@ -27,14 +27,15 @@ export function recalledOf(view, ui) {
 }
 
 /**
- * The attempt that the inspector explains, while nothing is under way: what is read there is what the nodes show. null where that
- * is the newest decision, which they show anyway, and at a moment that is held, which has its own.
+ * The attempt that the inspector explains, while nothing is under way: what is read there is what the nodes show. null where they
+ * show that one anyway, and at a moment that is held, which has its own.
  * @param {View} view
  * @param {Pick<Ui, "decisions" | "selected">} ui
+ * @param {Told | null} live what is told otherwise
  * @returns {Told | null}
  */
-export function explainedOf(view, { decisions: { pod, traces, selectedTraceId }, selected }) {
-  if (view.me?.past || cycleUnderWay(view) || selected?.resource !== "pods" || selected.key !== pod || selectedTraceId === view.decisions.at(-1)?.id) return null;
+export function explainedOf(view, { decisions: { pod, traces, selectedTraceId }, selected }, live) {
+  if (view.me?.past || cycleUnderWay(view) || selected?.resource !== "pods" || selected.key !== pod || selectedTraceId === live?.cycle.traceId) return null;
   const trace = traces.find((one) => one.id === selectedTraceId);
   return !trace || trace.detail === "compacted" ? null : Object.assign(toldOf(trace, view, explained), { explained: true });
 }

@@ -143,7 +143,7 @@ function saysOther(before, now) {
  */
 function readOf(view, ui, live, timeMs) {
   const rests = !live || (live.endedMs !== null && timeMs - live.endedMs > RESTS_MS);
-  return recalledOf(view, ui) ?? (rests ? explainedOf(view, ui) : null);
+  return recalledOf(view, ui) ?? (rests ? explainedOf(view, ui, live) : null);
 }
 
 /**

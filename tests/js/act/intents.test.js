@@ -149,8 +149,9 @@ test("a typed command is read, done, and what it got is selected", async () => {
 test("a fault and a verdict on a waiting pod ask their own routes", async () => {
   const { does, calls } = worldOf();
   await does({ type: "fault", identity: "kube-scheduler-0", kind: "crash" });
+  await does({ type: "fault", identity: "kube-scheduler-0", kind: "rate", rate: 0.5 });
   await does({ type: "judge", uid: "u-1", plugin: "Gang", verdict: "reject" });
-  assert.deepEqual(calls, [["fault", "kube-scheduler-0", { kind: "crash" }], ["judge", "u-1", "Gang", "reject"]]);
+  assert.deepEqual(calls, [["fault", "kube-scheduler-0", { kind: "crash" }], ["fault", "kube-scheduler-0", { kind: "rate", rate: 0.5 }], ["judge", "u-1", "Gang", "reject"]]);
 });
 
 test("language and theme are Ui that the next page load knows; an attempt is chosen among the decisions", async () => {

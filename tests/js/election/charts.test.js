@@ -98,7 +98,7 @@ test("who comes from outside has a row, by as much of its name as there is room 
   const renewals = [{ revision: 3, t: 12_000, who: "vm_69f4c388-55e8-4cf8-873a-e3ea955962ac", lock: "kube-scheduler" }];
   const told = [{ identity: S0, component: "kube-scheduler", beliefs: [], faults: [], refusals: [], tries: [] }];
   const { layout } = electionChart(SCENE, storyOf({ told, renewals, writes: [] }, 60_000));
-  assert.match(layout.yaxis.ticktext[2], /^<b>vm_69f4c388-55e8-4cf8-8…<\/b><br><span [^>]*>from outside</);
+  assert.match(layout.yaxis.ticktext[2], /^<b>vm_69f4c388-55e8-4cf8…<\/b><br><span [^>]*>from outside</);
 });
 
 test("no word ends beyond the chart or stands across another; faults that begin together are told together", () => {

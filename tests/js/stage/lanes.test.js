@@ -157,6 +157,13 @@ test("pods that wait for a change are grouped by owner and the reason of most no
   assert.equal(pageOf(one, { page: 99, open: "" }).page, 0, "a page that is no longer there is the last one");
 });
 
+test("a group of one is that pod, by its name", () => {
+  const stuck = (/** @type {string} */ key, /** @type {string} */ reason) => ({ pod: key, since: 0, attempt: 1, plugins: ["NodeResourcesFit"], message: `0/3 nodes are available: 3 ${reason}.` });
+  const rows = [...Array.from({ length: 8 }, (_, at) => stuck(`a/fill-${at}`, "Insufficient cpu")), stuck("a/fill-big", "Insufficient memory")];
+  const one = lane(laneModels(queue({ unschedulable: rows }), [], "", 0, { backoff: { initialMs: 1_000, maxMs: 10_000 }, sort: "PrioritySort", ownerOf: () => "fill" }), "unschedulable");
+  assert.deepEqual(one.groups.map(({ values, count }) => [values["owner"], count]), [["fill", 8], ["fill-big", 1]]);
+});
+
 test("above fifty pods of one priority the groups say whose they are, and the pod in hand is on every page", () => {
   const active = Array.from({ length: 50 }, (_, index) => ({ pod: `a/p${index % 20}x${index}-1`, uid: `${index}`, priority: 0 }));
   const one = lane(laneModels(queue({ active, counts: { active: 80 } }), [], "a/hand", 0), "active");

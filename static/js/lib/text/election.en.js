@@ -4,6 +4,12 @@
 export const EN = {
   "election.title": "Who believed they led",
   "election.under": "true simulated time; each row is drawn with what that replica knew",
+  "election.trueTime": "True time",
+  "election.ownClock": "Each own clock",
+  "election.clocks": "Time of the rows",
+  "election.underOwn": "each row by its replica's own clock; the lease and writes in true time",
+  "election.rateOf": "Clock rate of {who}",
+  "election.rateSafe": "At {rate}× or faster no second leader comes up.",
   "election.component": "Component",
   "election.replicas": "Replicas",
   "election.lock": "Lease object",

@@ -4,6 +4,12 @@
 export const ZH_HANS = {
   "election.title": "谁认为自己是 leader",
   "election.under": "真实的模拟时间；每一行按该副本所知绘制",
+  "election.trueTime": "真实时间",
+  "election.ownClock": "各自的时钟",
+  "election.clocks": "各行的时间",
+  "election.underOwn": "每一行按该副本自己的时钟；lease 和写入按真实时间",
+  "election.rateOf": "{who} 的时钟速率",
+  "election.rateSafe": "速率不低于 {rate}× 时不会出现第二个 leader。",
   "election.component": "组件",
   "election.replicas": "副本",
   "election.lock": "Lease 对象",

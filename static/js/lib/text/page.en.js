@@ -129,6 +129,7 @@ export const EN = {
   done_uncordon: "{name} takes pods again",
   done_save: "{kind} {name} saved",
   done_fault_crash: "{identity} has crashed",
+  done_fault_rate: "The clock of {identity} runs at another rate",
   done_fault_recover: "{identity} runs again",
   clock_held: "Time is held",
   clock_stands: "Time stands",

@@ -129,6 +129,7 @@ export const ZH_HANS = {
   done_uncordon: "{name} 重新接收 Pod",
   done_save: "已保存 {kind} {name}",
   done_fault_crash: "{identity} 已崩溃",
+  done_fault_rate: "{identity} 的时钟速率已改变",
   done_fault_recover: "{identity} 已恢复运行",
   clock_held: "时间已停住",
   clock_stands: "时间已暂停",
