@@ -38,7 +38,7 @@ export function verdictOf(answer, lang) {
 export function sumsTable(answer, lang) {
   const t = wordsOf(lang);
   const rows = sumsOf(answer).map((sum) => element("div", { class: "cmp-sum", "data-testid": `compare-sum-${sum.name}` }, [
-    element("dt", {}, t(SUMS[sum.name], { size: sizeOf(answer, lang), group: sum.about })), element("dd", {}, pair(sum, answer, lang)),
+    element("dt", {}, t(sum.name === "spread" && !sum.about ? "compare.spread_none" : SUMS[sum.name], { size: sizeOf(answer, lang), group: sum.about })), element("dd", {}, pair(sum, answer, lang)),
   ]));
   const { optimum } = answer;
   if (optimum) rows.push(element("div", { class: "cmp-sum cmp-optimum", "data-testid": "compare-optimum" }, [

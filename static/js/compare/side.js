@@ -2,7 +2,7 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Side } from "./model.js" */
-import { element, setText } from "../dom/dom.js";
+import { element, setText, breakable } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 
 const WEIGHT_MAX = 10;
@@ -92,7 +92,7 @@ function weights(name, { side, plugins, t, turn }) {
       turn({ weights: moved });
     });
     tell();
-    return element("label", {}, [element("span", {}, plugin.name), track, value]);
+    return element("label", {}, [element("span", {}, breakable(plugin.name)), track, value]);
   });
   const without = element("select", { class: "input", "data-testid": `compare-${name}-without` },
     ["", ...plugins.map((plugin) => plugin.name)].map((one) => element("option", { value: one, selected: one === side.without }, one || "–")));

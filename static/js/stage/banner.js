@@ -77,6 +77,7 @@ export function mountRecall(element, dispatch) {
     if (!told) return;
     const { cycle } = told;
     explained = Boolean(told.explained);
+    bar.dataset["explained"] = String(explained);
     const pod = model.say(cycle.pod);
     setText(said, text(lang, "recall.said", { n: cycle.attempt, pod, time: clockTime(epochMs + cycle.startedAtMs) }));
     setText(words, text(lang, "recall.back"));

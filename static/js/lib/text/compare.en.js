@@ -22,6 +22,7 @@ export const EN = {
   "compare.placed": "placed",
   "compare.of": "of {n}",
   "compare.evicted": "preempted",
+  "compare.spread_none": "spread, max skew",
   "compare.spread": "spread, max skew: {group}",
   "compare.fits": "pods of {size} that still fit",
   "compare.stranded": "free CPU in pieces too small for one",

@@ -22,6 +22,7 @@ export const ZH_HANS = {
   "compare.placed": "已放置",
   "compare.of": "共 {n}",
   "compare.evicted": "被抢占",
+  "compare.spread_none": "分散，最大偏差",
   "compare.spread": "分散，最大偏差：{group}",
   "compare.fits": "还放得下 {size} 的 Pod",
   "compare.stranded": "碎得放不下一个的空闲 CPU",
