@@ -57,6 +57,9 @@ _WHOLE_BELOW: Final = 1e21
 WIDTH: Final = 4_096
 """Characters of a line of YAML that is written, before it is folded."""
 
+GO_WIDTH: Final = 80
+"""The same of an API server's YAML."""
+
 _MERGE: Final = object()
 _UNTAGGED: Final = (None, "!")
 
@@ -106,7 +109,7 @@ _KubernetesWriter.add_representer(str, _write_quoted)
 def kubernetes_yaml(document: Any) -> str:
     """Return a document as an API server writes YAML (sigs.k8s.io/yaml): keys in go-yaml's order."""
     return str(
-        yaml.dump(_ordered(document), Dumper=_KubernetesWriter, sort_keys=False, allow_unicode=True, width=WIDTH)
+        yaml.dump(_ordered(document), Dumper=_KubernetesWriter, sort_keys=False, allow_unicode=True, width=GO_WIDTH)
     )
 
 

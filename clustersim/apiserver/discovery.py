@@ -75,7 +75,9 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
         document: dict[str, Any] | None = {
             "kind": "APIVersions",
             "versions": ["v1"],
-            "serverAddressByClientCIDRs": [],
+            "serverAddressByClientCIDRs": [
+                {"clientCIDR": "0.0.0.0/0", "serverAddress": request.headers.get("host", "")}
+            ],
         }
     elif parts == ("apis",):
         document = {

@@ -139,7 +139,6 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
         case "livez" | "readyz" | "healthz":
             return health.answer(request, parts)
         case "metrics" if len(parts) == 1:
-            _only_get(request)
             return fairness.metrics(principal.session_id)
         case ".well-known" | "openid" if path in _KEYS and request.method != "GET":
             raise method_not_allowed()

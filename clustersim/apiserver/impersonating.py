@@ -6,20 +6,39 @@ give it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from clustersim.apiserver.messages import Request
+from clustersim.apiserver.routes import PlainError
 from clustersim.classroom import people
-from clustersim.classroom.accounttokens import PREFIX, account_principal, user_named
+from clustersim.classroom.accounttokens import NOBODY, PREFIX, account_principal, user_named
 from clustersim.classroom.auth import TEACHER, Principal
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, forbidden
+from scheduler_core.api.errors import forbidden
 
 GROUPS_BETWEEN: Final = "\n"
 """What stands between several values of one header: no value has a line's end."""
 
+_KINDS: Final = {"impersonate-group": "Group", "impersonate-uid": "UID"}
+
 IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
 """Headers of `kubectl --as` and its sisters, and what they name."""
+
+
+class WithoutUser(PlainError):
+    """Groups or a uid without a user whose they are: answered by a line of text, as upstream's filter does."""
+
+    def __init__(self, path: str, named: Mapping[str, str]) -> None:
+        """Say what was asked for."""
+        asked = [
+            f"{{{_KINDS[header]}  {one}    }}"
+            for header, value in named.items()
+            for one in value.split(GROUPS_BETWEEN)
+            if header in _KINDS
+        ]
+        why = f'Internal Server Error: "{path}": requested [{" ".join(asked)}] without impersonating a user'
+        super().__init__(500, "InternalError", why)
 
 
 def acting(request: Request, principal: Principal) -> Principal:
@@ -38,9 +57,10 @@ def acting(request: Request, principal: Principal) -> Principal:
         raise forbidden(resource, value[:253], why)
     name = named.get("impersonate-user", "")[:512]
     if not name:
-        why = "Internal error occurred: requested groups or a uid without impersonating a user"
-        raise ApiError(500, "InternalError", why)
-    return find(principal, name, named.get("impersonate-uid", ""), named.get("impersonate-group", ""))
+        raise WithoutUser(request.path, named)
+    known = name != NOBODY
+    groups = named.get("impersonate-group", "") or ("" if known else "system:unauthenticated")
+    return find(principal, name, named.get("impersonate-uid", ""), groups, authenticated=known)
 
 
 def find(principal: Principal, name: str, uid: str = "", groups: str = "", *, authenticated: bool = True) -> Principal:

@@ -14,7 +14,7 @@ import yaml
 from clustersim import documents
 from clustersim.apiserver import protobuf
 from clustersim.apiserver.repeated import repeated_in_applied, repeated_in_json, repeated_in_yaml
-from clustersim.apiserver.routes import PageNotFound
+from clustersim.apiserver.routes import PlainError
 from controllers.flags.flag import parse_duration
 from controllers.log.operations import PatchType
 from controllers.registry.context import Repeated
@@ -167,8 +167,8 @@ def warning(text: str) -> tuple[str, str]:
 
 
 def error_response(error: ApiError) -> Response:
-    """Return the Status of a refusal, a line of text where nothing is served at all."""
-    if isinstance(error, PageNotFound):
+    """Return the Status of a refusal, or the line of text that upstream's filters and last handler answer."""
+    if isinstance(error, PlainError):
         return Response(error.code, f"{error.message}\n".encode(), "text/plain; charset=utf-8")
     status = error.status()
     if error.reason == "BadRequest":
@@ -200,6 +200,8 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
         document = decoded(request)
     except _Unrecognized as error:
         raise _unrecognized(request, kind, error.message) from error
+    if isinstance(version := document.get("apiVersion"), str) and version.count("/") > 1:
+        raise _unrecognized(request, kind, f"unexpected GroupVersion string: {version}")
     for key, name in (("apiVersion", "apiVersion"), ("kind", "kind")):
         if not isinstance(document.get(key) or "", str):
             why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{name} of type string"
@@ -260,6 +262,9 @@ def decoded(request: Request) -> dict[str, Any]:
     """
     kind = request.content_type
     if kind == PROTOBUF:
+        if request.body and not request.body.startswith(protobuf.MAGIC):
+            why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+            raise _Unrecognized(why)
         document: Any = protobuf.decode(request.body)
     elif kind in _YAMLS:
         document = _yaml_body(request.body)

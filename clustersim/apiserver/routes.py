@@ -49,7 +49,11 @@ class Target:
         return subresource is not None and subresource.simulated
 
 
-class PageNotFound(ApiError):
+class PlainError(ApiError):
+    """A refusal that is answered by a line of text, without a Status."""
+
+
+class PageNotFound(PlainError):
     """Nothing is served under a path at all: answered as upstream's last handler does, by a line of text."""
 
     def __init__(self) -> None:
@@ -75,6 +79,8 @@ def parse(path: str, kinds: Kinds = TABLE) -> Target:
     """
     if not path.isprintable():
         raise PageNotFound
+    if "//" in path:
+        raise unknown_path(path, kinds)
     parts = [part for part in path.split("/") if part]
     if parts and parts[0] == "api":
         group, rest = "", parts[1:]

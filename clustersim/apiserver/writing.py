@@ -220,6 +220,8 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 404; 504, a revision that is not there yet.
     """
+    if request.flag("export"):
+        raise bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     version = request.query.get("resourceVersion", "")
     if version not in ("", "0"):
         _check_revision(version, store.revision)
@@ -230,8 +232,6 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     subresource = target.kind.subresource(target.subresource)
     if subresource is not None and "get" not in subresource.verbs:
         raise _not_allowed()
-    if request.flag("export"):
-        raise bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     if subresource is not None and subresource.view is not None:
         document = subresource.view(stored.object)
         return shown(store, request, subresource, document, msgspec.json.encode(document), 200)

@@ -93,14 +93,30 @@ def block(field: str, text: str) -> list[Cause]:
     return [] if network(text) is not None else [fields.bad(field, text, _NOT_A_BLOCK)]
 
 
+def strict_block(field: str, text: str) -> list[Cause]:
+    """Check a range of addresses that has to stand there in its canonical form."""
+    found = network(text)
+    if found is None:
+        return [fields.bad(field, text, _NOT_A_BLOCK)]
+    start, _, length = text.partition("/")
+    address = parsed(start)
+    if (_OCTETS.fullmatch(start) and start != str(address)) or length != str(int(length)):
+        return [fields.bad(field, text, "must not have leading 0s in IP or prefix length")]
+    if address is not None and plain(address) is not address:
+        return [fields.bad(field, text, "must not have an IPv4-mapped IPv6 address")]
+    if address != found.network_address:
+        return [fields.bad(field, text, "must not have bits set beyond the prefix length")]
+    return [] if text == str(found) else [fields.bad(field, text, f'must be in canonical form ("{found}")')]
+
+
 def network(text: str) -> IPv4Network | IPv6Network | None:
     """Return the range that `10.0.0.0/8` names (bits beyond the prefix are ignored); None: it names none."""
     start, slash, length = text.partition("/")
     address = parsed(start)
-    if address is None or not slash or not re.fullmatch(r"\d{1,3}", length) or length != str(int(length)):
+    if address is None or not slash or not re.fullmatch(r"\d{1,6}", length, re.ASCII):
         return None
     try:
-        return ip_network(f"{address}/{length}", strict=False)
+        return ip_network(f"{address}/{int(length)}", strict=False)
     except ValueError:
         return None
 

@@ -36,6 +36,9 @@ def _unexpected(letter: str, where: str) -> str:
         shown = "'\\''"
     elif letter == '"':
         shown = "'\"'"
+    elif ord(letter) > 127:
+        # Go tells of the first byte alone.
+        shown = f"'{letter.encode()[:1].decode('latin-1')}'"
     elif letter.isprintable() and letter != "\\":
         shown = f"'{letter}'"
     else:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
-from controllers.log.operations import Create
+from controllers.log.operations import Create, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
@@ -98,8 +98,9 @@ def new_document(
     with context.step("registry", "decode"):
         document, missing = reading.decoded(kind, operation.object, {}, context)
         metadata = child(document, "metadata")
-        if metadata.pop("resourceVersion", ""):
-            raise bad_request("resourceVersion should not be set on objects to be created")
+        # What is no number is no version to upstream's storage, which tells of one without a reason.
+        if (version := metadata.pop("resourceVersion", "")).isdecimal() and int(version):
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         _check_namespace(kind, metadata, operation.namespace)
     # A name that will be made is not known yet to what mutates.
     title = str(metadata.get("name") or metadata.get("generateName") or "")
@@ -231,8 +232,7 @@ def changed_document(
         if touched:
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
             causes = kind.admit_update(document, old, current)
-        # Rules of changes are asked of what stays as it was, too.
-        if changes or (touched and kind.ratchets):
+            # Rules of changes are asked of what stays as it was, too; many look at annotations.
             if not kind.ratchets:
                 causes += kind.validate(document) * kind.rule_checks
             causes += kind.validate_update(document, old)
@@ -315,8 +315,9 @@ def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, t
     if metadata.get("name"):
         return
     if not prefix:
-        cause = Cause("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
-        raise invalid(kind.kind, kind.group, "", [cause])
+        # Told with whatever else is wrong.
+        metadata["name"] = ""
+        return
     metadata["name"] = _free_name(kind, prefix, namespace, context, transaction)
 
 
@@ -330,6 +331,26 @@ def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transa
     return name
 
 
+def check_sent(kind: Kind, operation: Update, context: Context) -> None:
+    """Refuse a body that is no change of the object that its path names: upstream looks before it looks for that.
+
+    Raises:
+        ApiError: 400.
+    """
+    reading.decoded(kind, operation.object, {}, context)
+    metadata = operation.object.get("metadata")
+    if isinstance(metadata, dict):
+        _check_place(kind, metadata, operation.namespace, operation.name)
+
+
+def _check_place(kind: Kind, metadata: Mapping[str, Any], namespace: str, name: str) -> None:
+    sent = metadata.get("name")
+    if sent not in (None, "", name):
+        raise bad_request(f"the name of the object ({sent}) does not match the name on the URL ({name})")
+    if kind.namespaced and metadata.get("namespace") not in (None, "", namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
 def _check_preconditions(
     kind: Kind, stored: Stored, changed: Document, transaction: Transaction, *, strict: bool, dry_run: bool
 ) -> None:
@@ -340,11 +361,7 @@ def _check_preconditions(
     metadata = changed.get("metadata")
     if metadata is None:
         return
-    name = metadata.get("name")
-    if name not in (None, "", stored.name):
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
-    if kind.namespaced and metadata.get("namespace") not in (None, "", stored.namespace):
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    _check_place(kind, metadata, stored.namespace, stored.name)
     uid = metadata.get("uid")
     if uid not in (None, "", stored.uid):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"

@@ -76,7 +76,11 @@ def validate(metadata: Mapping[str, Any], names: Names, *, any_finalizers: bool 
 
 def _common(metadata: Mapping[str, Any], names: Names) -> list[Cause]:
     """Check what every kind's metadata has to keep to (apimachinery, ValidateObjectMetaAccessor)."""
-    causes = _prefix(metadata.get("generateName") or "", names) + _NAMES[names]("metadata.name", metadata["name"])
+    causes = _prefix(metadata.get("generateName") or "", names)
+    if metadata["name"]:
+        causes += _NAMES[names]("metadata.name", metadata["name"])
+    else:
+        causes.append(fields.required("metadata.name", "name or generateName is required"))
     generation = metadata.get("generation") or 0
     if generation < 0:
         causes.append(fields.bad("metadata.generation", generation, "must be greater than or equal to 0"))
@@ -159,7 +163,7 @@ def _owners(owners: list[dict[str, Any]]) -> list[Cause]:
     controller = ""
     for owner in owners:
         version = str(owner.get("apiVersion") or "")
-        if not version.strip("/") or version.count("/") > 1:
+        if not version.strip("/") or version.endswith("/") or version.count("/") > 1:
             causes.append(fields.bad(f"{where}.apiVersion", version, "version must not be empty"))
         for key in ("kind", "name", "uid"):
             if not owner.get(key):

@@ -286,7 +286,7 @@ def _unrestorable(why: str, changed: Any, error: ApiError, schema: str) -> str:
     """Return how upstream says of a strategic merge patch that a value does not fit (runtime.FromUnstructured)."""
     found = _UNMARSHALS.search(why)
     if found is None:
-        return why
+        return f"error decoding from json: {why}" if why.startswith("illegal base64") else why
     value, scalar = _place(changed, schema, error.causes[0].field) if error.causes else (None, None)
     if scalar in _OWN_READERS:
         number = f" {value}" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""

@@ -167,7 +167,7 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
         )
     version = sent.rpartition("/")[2]
     why = f'no kind "{of}" is registered for version "{sent}" in scheme "{SCHEME}"'
-    if (sent, of) == ("v1", "List") or is_model(
+    if (sent, of) in (("v1", "List"), ("v1", "Status")) or is_model(
         f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"
     ):
         inside = api_version.rpartition("/")[0].partition(".")[0] or "core"

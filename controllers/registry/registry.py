@@ -278,7 +278,12 @@ class _Write:
         return subresource.post(self, operation)
 
     def _update(self, kind: Kind, operation: Update) -> Stored:
-        stored = self.existing(kind.resource, operation.namespace, operation.name)
+        try:
+            stored = self.existing(kind.resource, operation.namespace, operation.name)
+        except ApiError:
+            if self.context.field_manager and not operation.subresource:
+                incoming.check_sent(kind, operation, self.context)
+            raise
         subresource = _written(kind, operation.subresource)
         if subresource is None or subresource.change is None or subresource.view is None:
             return self._replace(kind, stored, operation.object, operation, subresource)

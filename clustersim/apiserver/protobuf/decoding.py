@@ -35,7 +35,7 @@ def decode(body: bytes) -> dict[str, Any]:
         ApiError: 400 malformed; 415 a kind or field that is not in the tables.
     """
     if not body.startswith(MAGIC):
-        raise bad_request("the body is not Kubernetes protobuf: the first four bytes are wrong")
+        raise bad_request("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     api_version = kind = ""
     raw = b""
     for number, value in _fields(body[len(MAGIC) :]):

@@ -45,7 +45,7 @@ def _defaults(document: Document) -> None:
     if storage is not None and storage not in stored:
         status["storedVersions"] = [*stored, storage]
     if not status.get("conditions"):
-        status["conditions"] = []
+        status["conditions"] = None
     status.setdefault("acceptedNames", {"plural": "", "kind": ""})
 
 

@@ -30,15 +30,14 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    if not old.get("immutable"):
-        return []
     causes: list[Cause] = []
-    if not new.get("immutable"):
-        causes.append(fields.not_allowed("immutable", "field is immutable when `immutable` is set"))
-    for key in ("data", "binaryData"):
-        if new.get(key) != old.get(key):
-            causes.append(fields.not_allowed(key, "field is immutable when `immutable` is set"))
-    return causes
+    if old.get("immutable"):
+        if not new.get("immutable"):
+            causes.append(fields.not_allowed("immutable", "field is immutable when `immutable` is set"))
+        for key in ("data", "binaryData"):
+            if new.get(key) != old.get(key):
+                causes.append(fields.not_allowed(key, "field is immutable when `immutable` is set"))
+    return causes + _validate(new)
 
 
 KIND: Final = Kind(
@@ -50,6 +49,7 @@ KIND: Final = Kind(
     whole_rules=True,
     validate=_validate,
     validate_update=_validate_update,
+    ratchets=True,
     columns=(
         NAME,
         Column(

@@ -107,13 +107,18 @@ def _avoided(annotations: Mapping[str, str]) -> list[Cause]:
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    if not at(document, "spec", "externalID"):
-        return []
-    return ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]
+    spec = document.get("spec") or {}
+    told = ["spec.configSource: the feature is removed"] if spec.get("configSource") is not None else []
+    if spec.get("externalID"):
+        told.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
+    for index, text in enumerate(spec.get("podCIDRs") or ()):
+        told += addresses.block_warnings(f"spec.podCIDRs[{index}]", text)
+    return told
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    causes = _address_causes(new) + scheduling.taints("metadata.taints", at(new, "spec", "taints"))
+    causes = _avoided(at(new, "metadata", "annotations") or {})
+    causes += _address_causes(new) + scheduling.taints("metadata.taints", at(new, "spec", "taints"))
     blocks, before = at(new, "spec", "podCIDRs") or [], at(old, "spec", "podCIDRs") or []
     changed = [one for one, was in zip(blocks, before, strict=False) if one != was]
     if before and (len(blocks) != len(before) or changed):

@@ -37,6 +37,9 @@ def _defaults(document: dict[str, Any]) -> None:
     spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
     spec.setdefault("volumeMode", "Filesystem")
     fill_sources(spec)
+    if spec.get("azureFile") is not None:
+        # Upstream's struct tells it always.
+        spec["azureFile"].setdefault("secretNamespace", None)
     child(document, "status").setdefault("phase", "Pending")
 
 
@@ -92,7 +95,18 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
         causes += fields.subdomain(field, name) if name else [fields.required(field, "an empty string is disallowed")]
         if spec.get("csi") is None:
             causes.append(fields.required("spec.csi", "has to be specified when using volumeAttributesClassName"))
+    if _MOUNTED_BY in (document["metadata"].get("annotations") or {}) and not _MOUNTED & spec.keys():
+        why = "may not specify mount options for this volume type"
+        causes.append(fields.not_allowed(f"metadata.annotations.{_MOUNTED_BY}", why))
     return causes
+
+
+_MOUNTED_BY: Final = "volume.beta.kubernetes.io/mount-options"
+_MOUNTED: Final = {
+    "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs",
+    "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
+}  # fmt: skip
+"""Sources that are mounted with options."""
 
 
 def _capacity(amounts: Mapping[str, str]) -> list[Cause]:

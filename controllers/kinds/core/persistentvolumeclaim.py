@@ -69,7 +69,7 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     was = (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION) or ""
     now = (new["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION) or ""
     if now != was and not (now == "" and at(new, "spec", "storageClassName") == was):
-        causes.append(fields.bad(f"metadata.annotations[{CLASS_ANNOTATION}]", now, "field is immutable"))
+        causes.append(fields.bad(f"metadata.annotations.{CLASS_ANNOTATION}", now, "field is immutable"))
     spec, before = _same_but_for_what_may_change(new, old)
     if spec != before:
         difference = internal.difference(before, spec, "core.PersistentVolumeClaimSpec")

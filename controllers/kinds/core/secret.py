@@ -99,13 +99,12 @@ def _json(field: str, value: str) -> list[Cause]:
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     causes = fields.immutable("type", new.get("type"), old.get("type"))
-    if not old.get("immutable"):
-        return causes
-    if not new.get("immutable"):
-        causes.append(fields.not_allowed("immutable", "field is immutable when `immutable` is set"))
-    if (new.get("data") or {}) != (old.get("data") or {}):
-        causes.append(fields.not_allowed("data", "field is immutable when `immutable` is set"))
-    return causes
+    if old.get("immutable"):
+        if not new.get("immutable"):
+            causes.append(fields.not_allowed("immutable", "field is immutable when `immutable` is set"))
+        if (new.get("data") or {}) != (old.get("data") or {}):
+            causes.append(fields.not_allowed("data", "field is immutable when `immutable` is set"))
+    return causes + _validate(new)
 
 
 KIND: Final = Kind(
@@ -117,6 +116,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    ratchets=True,
     warns=_warns,
     columns=(
         NAME,

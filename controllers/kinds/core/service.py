@@ -16,6 +16,7 @@ from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
+_WITH_PORTS: Final = ("LoadBalancer", "NodePort")
 _OLD_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 _HINTS: Final = "service.kubernetes.io/topology-mode"
 
@@ -77,6 +78,13 @@ def _drop_what_the_type_has_not(spec: dict[str, Any], before: Mapping[str, Any])
     for key in gone:
         if key in spec and spec[key] == before.get(key):
             del spec[key]
+    if spec["type"] not in _WITH_PORTS and before.get("type") in _WITH_PORTS and _ports(spec) == _ports(before):
+        for port in spec.get("ports") or ():
+            port.pop("nodePort", None)
+
+
+def _ports(spec: Mapping[str, Any]) -> set[int]:
+    return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
 
 
 def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
@@ -98,9 +106,9 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         spec["ipFamilyPolicy"] = before["ipFamilyPolicy"]
     if spec["type"] != "ClusterIP":
         service_addresses.keep_ports(spec, before)
-    elif before.get("type") != "ClusterIP":
-        for port in spec.get("ports") or ():
-            port.pop("nodePort", None)
+    if rules.cluster_addresses(spec):
+        # The rules tell what is wrong with them.
+        return []
     causes = service_addresses.families(spec)
     if causes or (spec.get("clusterIP") and spec["type"] == "ClusterIP"):
         return causes
@@ -211,6 +219,7 @@ KIND: Final = Kind(
     admit_update=_admit_update,
     validate=rules.validate,
     validate_update=rules.validate_update,
+    ratchets=True,
     made_by_put=True,
     whole_rules=True,
     names="service",

@@ -40,6 +40,12 @@ def families(spec: Document) -> list[Cause]:
     free = headless and not spec.get("selector")
     spec.setdefault("ipFamilyPolicy", "RequireDualStack" if free else "SingleStack")
     listed: list[str] = spec.setdefault("ipFamilies", ["IPv4"])
+    if spec["ipFamilyPolicy"] == "SingleStack":
+        told = (("cluster IPs", spec.get("clusterIPs") or ()), ("IP families", listed))
+        why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple {} are specified"
+        many = [what for what, values in told if len(values) > 1]
+        if many:
+            return [fields.bad("spec.ipFamilyPolicy", "SingleStack", why.format(what)) for what in many]
     if free:
         if len(listed) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
             spec["ipFamilies"] = [*listed, "IPv6" if listed[0] == "IPv4" else "IPv4"]
@@ -70,7 +76,7 @@ def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, d
     causes: list[Cause] = []
     if spec.get("clusterIP") != "None":
         causes += _address(spec, uid, others, dry_run=dry_run)
-    spec["clusterIPs"] = [spec["clusterIP"]]
+    spec["clusterIPs"] = spec.get("clusterIPs") or [spec["clusterIP"]]
     taken = {number for other in others for number in _numbers(other.get("spec") or {})}
     if spec["type"] in _WITH_PORTS:
         causes += _node_ports(spec, uid, taken, dry_run=dry_run)

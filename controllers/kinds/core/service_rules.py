@@ -234,9 +234,9 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Caus
     """Check what a change of a Service keeps: its addresses, their families, its class."""
     spec, before = new["spec"], old.get("spec") or {}
     causes: list[Cause] = []
-    if spec.get("type") != "ExternalName" and cluster_addresses(spec):
+    if spec.get("type") != "ExternalName" and (wrong := cluster_addresses(spec)):
         # Upstream looks at these before all else, and tells of nothing more.
-        return causes
+        return wrong
     if "ExternalName" not in (spec.get("type"), before.get("type")):
         causes += _kept(spec, before, "clusterIPs", "primary clusterIP can not be unset", "secondary clusterIP")
         if not is_headless(spec) and not is_headless(before):
@@ -247,7 +247,7 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Caus
         checked = [one.get("externalTrafficPolicy") == "Local" for one in (spec, before)]
         if all(checked) and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
             causes.append(fields.not_allowed("spec.healthCheckNodePort", "field is immutable"))
-    return causes
+    return causes + validate(new)
 
 
 def _kept(spec: Spec, before: Spec, key: str, unset: str, released: str) -> list[Cause]:

@@ -39,10 +39,12 @@ def _defaults(document: dict[str, Any]) -> None:
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
-    of = document.get("addressType") or ""
-    causes = fields.one_of("addressType", of, ADDRESS_TYPES, needed=True)
-    causes += _ports(document.get("ports") or ())
-    return causes + _endpoints(document.get("endpoints") or (), of)
+    return _head(document) + _endpoints(document.get("endpoints") or (), document.get("addressType") or "")
+
+
+def _head(document: Mapping[str, Any]) -> list[Cause]:
+    causes = fields.one_of("addressType", document.get("addressType") or "", ADDRESS_TYPES, needed=True)
+    return causes + _ports(document.get("ports") or ())
 
 
 def _ports(ports: Any) -> list[Cause]:
@@ -134,7 +136,9 @@ def _hints(where: str, hints: Mapping[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("addressType", new.get("addressType"), old.get("addressType"))
+    kept = (new.get("endpoints") or ()) == (old.get("endpoints") or ())
+    causes = _head(new) if kept else _validate(new)
+    return causes + fields.immutable("addressType", new.get("addressType"), old.get("addressType"))
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:
@@ -187,6 +191,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    ratchets=True,
     warns=_warns,
     warns_made=_warns_made,
     metadata_checks=(1, 0),

@@ -38,7 +38,7 @@ def _spec(document: Mapping[str, Any]) -> list[Cause]:
         return [fields.required(_FIELD, "at least one CIDR required")]
     if len(cidrs) > 2:
         return [fields.bad(_FIELD, document["spec"], "may only hold up to 2 values")]
-    causes = [cause for index, cidr in enumerate(cidrs) for cause in addresses.block(f"{_FIELD}[{index}]", cidr)]
+    causes = [cause for index, cidr in enumerate(cidrs) for cause in addresses.strict_block(f"{_FIELD}[{index}]", cidr)]
     families = [found.version for cidr in cidrs if (found := addresses.network(cidr)) is not None]
     if len(families) == 2 and families[0] == families[1]:
         causes.append(fields.bad(_FIELD, cidrs, _FAMILIES))
