@@ -105,7 +105,7 @@ def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any],
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": f"meta.k8s.io/{want.version}",
                 "metadata": metadata,
-                "items": items,
+                "items": items or None,
             }
         )
     if want.media == PROTOBUF:
@@ -159,7 +159,7 @@ def page_of(store: ReadView, request: Request, target: Target, *, in_pages: bool
         objects = [stored for stored in objects if (stored.namespace, stored.name) > after]
     found = [stored for stored in objects if selection.matches(stored)]
     # What may be answered from a cache is, and whole.
-    if not limit or len(found) < limit or match == "NotOlderThan" or version == "0":
+    if not limit or len(found) < limit or match == "NotOlderThan" or version == "0" or selection.single:
         return Page(found, revision, "", None)
     last = found[limit - 1]
     end = objects[-1]

@@ -203,7 +203,7 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
     if isinstance(version := document.get("apiVersion"), str) and version.count("/") > 1:
         raise _unrecognized(request, kind, f"unexpected GroupVersion string: {version}")
     for key, name in (("apiVersion", "apiVersion"), ("kind", "kind")):
-        if not isinstance(document.get(key) or "", str):
+        if not isinstance(document.get(key), str | None):
             why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{name} of type string"
             raise _unrecognized(request, kind, f"couldn't get version/kind; json parse error: {why}")
     return document

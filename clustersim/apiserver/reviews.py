@@ -18,6 +18,7 @@ from clustersim.classroom import rbac, roles
 from clustersim.classroom.accounttokens import ISSUER, NotGood, bearer_of
 from clustersim.classroom.auth import ACCOUNT, COMPONENT, TEACHER, Principal, principal_of
 from clustersim.store import open_store
+from controllers.kinds.rbac import bootstrap
 from controllers.kinds.table import TABLE, find_resource
 from controllers.log.stamps import wire_time
 from controllers.registry import fields
@@ -72,7 +73,9 @@ def answer(request: Request, principal: Principal) -> Response:
     document, warnings = checked_body(request, review.kind, schema, review.group)
     spec = document.get("spec")
     asked = spec if isinstance(spec, dict) else {}
-    head = {"kind": review.kind, "apiVersion": f"{review.group}/v1", "metadata": {}}
+    metadata = document.get("metadata") or {}
+    named = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
+    head = {"kind": review.kind, "apiVersion": f"{review.group}/v1", "metadata": named}
     return warned(lambda: json_response({**head, **review.answer(asked, principal, request, namespace)}, 201), warnings)
 
 
@@ -222,8 +225,19 @@ def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, name
             verbs = [verb for verb in kind.verbs if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
             if verbs:
                 rules.append({"verbs": verbs, "apiGroups": [kind.group], "resources": [kind.plural]})
-    read = [{"verbs": ["get"], "nonResourceURLs": ["/api", "/api/*", "/apis", "/apis/*", "/openapi/*", "/version"]}]
-    return {"spec": {}, "status": {"resourceRules": rules, "nonResourceRules": read, "incomplete": False}}
+    everything = [{"verbs": ["*"], "nonResourceURLs": ["*"]}] if principal.role == TEACHER else []
+    read = [
+        {"verbs": list(rule["verbs"]), "nonResourceURLs": list(rule["nonResourceURLs"])}
+        for name in _READERS
+        for rule in (bootstrap.role_of(name, ()) or {}).get("rules") or ()
+        if rule.get("nonResourceURLs")
+    ]
+    told = {"resourceRules": rules, "nonResourceRules": read + everything, "incomplete": False}
+    return {"spec": {}, "status": told}
+
+
+_READERS: Final = ("system:public-info-viewer", "system:discovery", "system:service-account-issuer-discovery")
+"""Upstream's roles that give everybody who has shown who they are what is no resource."""
 
 
 def _who(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Selection:
     """Which objects of one resource are meant; None for `namespace` means all."""
 
     resource: str
+    namespaced: bool
     namespace: str | None
     labels: tuple[Requirement, ...]
     place: tuple[FieldRequirement, ...]
@@ -33,6 +34,12 @@ class Selection:
     def everything(self) -> bool:
         """Return whether no selector narrows it."""
         return not (self.labels or self.place or self.fields)
+
+    @property
+    def single(self) -> bool:
+        """Return whether it names the one object that it can be, which is read alone and never in pages."""
+        named = any(requirement.equal and requirement.field == "metadata.name" for requirement in self.place)
+        return named and bool(self.namespace or not self.namespaced)
 
     def matches(self, stored: Stored, document: Mapping[str, Any] | None = None) -> bool:
         """Return whether an object is selected; `document` stands in for another state of the same object."""
@@ -71,6 +78,7 @@ def selection_of(request: Request, target: Target) -> Selection:
         fields = (*fields, FieldRequirement("metadata.name", True, target.name))
     return Selection(
         target.kind.resource,
+        target.kind.namespaced,
         target.namespace,
         labels,
         tuple(requirement for requirement in fields if requirement.field in _PLACE),

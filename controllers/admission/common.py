@@ -11,6 +11,8 @@ from controllers.registry.kind import Kind
 
 def unusable_name(name: str) -> str:
     """Return why upstream's client asks for no object of a name, empty where it does (client-go, rest/request.go)."""
+    if not name:
+        return "resource name may not be empty"
     wrong = [cause.message.rpartition(": ")[2] for cause in fields.path_segment("", name)]
     return f'invalid resource name "{name}": [{" ".join(wrong)}]' if wrong else ""
 

@@ -5,7 +5,7 @@ frozen: dataclasses that are take three times as long to make, and there are sev
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -87,6 +87,9 @@ class Bind:
     name: str
     uid: str
     node_name: str
+    resource_version: str = ""
+    annotations: Mapping[str, str] | None = None
+    """What the pod gets besides."""
     resource: ClassVar[str] = "pods"
     subresource: ClassVar[str] = "binding"
 

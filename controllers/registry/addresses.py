@@ -132,7 +132,8 @@ def block_warnings(field: str, text: str) -> list[str]:
     if address is not None and address != found.network_address:
         alone = f"{address}/{found.max_prefixlen}"
         told.append(f'{field}: CIDR value "{text}" is ambiguous in this context (should be "{found}" or "{alone}"?)')
-    if address is not None and (plain(address) is not address or (_OCTETS.fullmatch(start) and start != str(address))):
+    zeros = length != str(int(length)) or (_OCTETS.fullmatch(start) and start != str(address))
+    if address is not None and (plain(address) is not address or zeros):
         why = "will be considered invalid in a future Kubernetes release"
         told.append(f'{field}: non-standard CIDR value "{text}" {why}: use "{found}"')
     if not told and found.version == 6 and text != f"{address}/{length}":

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from controllers.registry.gotext import quoted
 from scheduler_core.api import dns_names
 from scheduler_core.api.dns_names import SUBDOMAIN_LENGTH_MAX
 from scheduler_core.api.errors import Cause
@@ -64,7 +65,7 @@ def shown(value: Any) -> str:
     if isinstance(value, Written):
         return value
     if isinstance(value, str):
-        return f'"{value[:SHOWN_LETTERS_MAX]}"'
+        return quoted(value[:SHOWN_LETTERS_MAX])
     if value is None or isinstance(value, (bool, list, tuple, dict)):
         return msgspec.json.encode(value, order="deterministic").decode()[:SHOWN_STRUCT_MAX]
     return repr(value)[:SHOWN_LETTERS_MAX]

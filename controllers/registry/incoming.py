@@ -16,6 +16,7 @@ from controllers.registry import reading
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.schema import fill, model
+from controllers.registry.subresources import check_version
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 
@@ -377,7 +378,7 @@ def _check_preconditions(
             cause = Cause("metadata.resourceVersion", why, "FieldValueInvalid")
             raise invalid(kind.plural, kind.group, stored.name, [cause])
     elif version != str(stored.revision):
-        _check_version(version)
+        check_version(version)
         raise conflict(kind.stored_resource, stored.name)
 
 
@@ -386,13 +387,6 @@ def _is_read(metadata: Any) -> bool:
     if not isinstance(metadata, dict):
         return metadata is None
     return all(isinstance(metadata.get(key) or "", str) for key in ("name", "namespace", "resourceVersion", "uid"))
-
-
-def _check_version(version: Any) -> None:
-    """Refuse what is no number, as upstream's storage does: with no reason."""
-    text = str(version)[:80]
-    if not (text.isascii() and text.isdigit()):
-        raise ApiError(500, "", f'strconv.ParseUint: parsing "{text}": invalid syntax')
 
 
 def _changed_part(

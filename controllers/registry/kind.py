@@ -481,7 +481,8 @@ class Kind:
 
     def key_of(self, prefix: str, namespace: str, name: str) -> str:
         """Return the key of an object in etcd: `/registry/pods/default/web`."""
-        return "/".join(part for part in (prefix, self.key, namespace if self.namespaced else "", name) if part)
+        parts = [part for part in (self.key, namespace if self.namespaced else "", name) if part]
+        return "/".join([prefix, *parts])
 
     def subresource(self, name: str) -> Subresource | None:
         """Return a subresource, or None."""

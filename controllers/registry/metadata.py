@@ -23,11 +23,15 @@ CREATED_BY: Final = "clustersim.io/created-by"
 """Annotation with the participant who made the object; nobody can claim another's."""
 
 
+PATH_NAME_MAX: Final = 1024
+"""Letters of a name that only has to fit into a URL; more are refused (upstream's path ends it elsewhere)."""
+
+
 def _path_name(field: str, value: str) -> list[Cause]:
     """Check a name that only has to fit into a URL, and into the store."""
     causes = fields.path_segment(field, value)
-    if not causes and len(value) > dns_names.SUBDOMAIN_LENGTH_MAX:
-        causes.append(fields.bad(field, value, f"must be no more than {dns_names.SUBDOMAIN_LENGTH_MAX} characters"))
+    if not causes and len(value) > PATH_NAME_MAX:
+        causes.append(fields.bad(field, value, f"must be no more than {PATH_NAME_MAX} characters"))
     return causes
 
 
@@ -98,7 +102,7 @@ _GO_NAMES: Final = {
 
 def of_template(field: str, metadata: Mapping[str, Any]) -> list[Cause]:
     """Check the metadata that a template gives to what is made of it: labels and annotations alone."""
-    causes = _annotations(f"{field}.annotations", metadata.get("annotations") or {})
+    causes = annotation_causes(f"{field}.annotations", metadata.get("annotations") or {})
     causes += fields.labels(f"{field}.labels", metadata.get("labels"))
     told = [name for key, name in _GO_NAMES.items() if metadata.get(key)]
     return causes + [fields.not_allowed(f"{field}.{name}", "cannot be set") for name in told]
@@ -119,16 +123,17 @@ def _prefix(prefix: str, names: Names) -> list[Cause]:
 def _texts(metadata: Mapping[str, Any]) -> list[Cause]:
     """Check labels, annotations and owners."""
     causes = fields.labels("metadata.labels", metadata.get("labels"))
-    causes += _annotations("metadata.annotations", metadata.get("annotations") or {})
+    causes += annotation_causes("metadata.annotations", metadata.get("annotations") or {})
     return causes + _owners(metadata.get("ownerReferences") or [])
 
 
-def _annotations(field: str, annotations: Mapping[str, str]) -> list[Cause]:
+def annotation_causes(field: str, texts: Mapping[str, str]) -> list[Cause]:
+    """Check annotations: their keys, and how much they are together."""
     causes: list[Cause] = []
-    for key in annotations:
+    for key in texts:
         # Only annotations may have capitals in the prefix; upstream lowers the key before it looks.
         causes += [fields.bad(field, key, why) for why in qualified_name_errors(key.lower())]
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_BYTES_MAX:
+    if sum(len(key.encode()) + len(value.encode()) for key, value in texts.items()) > ANNOTATIONS_BYTES_MAX:
         causes.append(fields.too_long(field, ANNOTATIONS_BYTES_MAX))
     return causes
 

@@ -34,6 +34,20 @@ _OTHER_VERSIONS: Final = (
 """Older versions that upstream reads of what is sent to subresources."""
 
 
+_EVERYWHERE: Final = (
+    "CreateOptions",
+    "DeleteOptions",
+    "GetOptions",
+    "ListOptions",
+    "PatchOptions",
+    "UpdateOptions",
+    "WatchEvent",
+)
+"""Kinds that each group and version has."""
+
+_UNVERSIONED: Final = ("APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "List", "Status")
+
+
 class Unreadable(ApiError):
     """A body that does not fit its kind; of what a patch made, the registry says so in other words."""
 
@@ -167,8 +181,10 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
         )
     version = sent.rpartition("/")[2]
     why = f'no kind "{of}" is registered for version "{sent}" in scheme "{SCHEME}"'
-    if (sent, of) in (("v1", "List"), ("v1", "Status")) or is_model(
-        f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"
+    if (
+        of in _EVERYWHERE
+        or (sent == "v1" and of in _UNVERSIONED)
+        or is_model(f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}")
     ):
         inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
         why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"

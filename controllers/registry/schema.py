@@ -430,10 +430,15 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
         if not isinstance(value, dict):
             return _mismatch(value, entry, path, report)
         return {
-            key: _check_item("" if item is None else item, entry, f"{path}[{key}]", report, require)
+            key: _check_item(_null_of(entry) if item is None else item, entry, f"{path}[{key}]", report, require)
             for key, item in value.items()
         }
     return _check_item(value, entry, path, report, require)
+
+
+def _null_of(entry: FieldType) -> str:
+    """Return what Go makes of a null in a map."""
+    return "0" if entry.scalar == "quantity" else ""
 
 
 def _empty(entry: FieldType) -> Any:

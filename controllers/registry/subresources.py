@@ -10,7 +10,7 @@ from controllers.registry.fields import non_negative
 from controllers.registry.kind import Column, Subresource
 from controllers.registry.schema import check
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import bad_request, conflict, invalid
+from scheduler_core.api.errors import ApiError, bad_request, conflict, invalid
 
 STATUS: Final = Subresource(
     "status", part="status", carries=("labels", "annotations", "finalizers", "ownerReferences"), components=True
@@ -113,8 +113,20 @@ def replicas_asked(stored: Stored, body: Mapping[str, Any]) -> int:
         raise invalid("Scale", "autoscaling", stored.name, causes)
     version = metadata.get("resourceVersion")
     if version not in (None, "", str(stored.revision)):
+        check_version(version)
         raise conflict(stored.resource, stored.name)
     return int(replicas)
+
+
+def check_version(version: Any) -> None:
+    """Refuse what is no number, as upstream's storage does: with no reason.
+
+    Raises:
+        ApiError: 500.
+    """
+    text = str(version)[:80]
+    if not (text.isascii() and text.isdigit()):
+        raise ApiError(500, "", f'strconv.ParseUint: parsing "{text}": invalid syntax')
 
 
 def selector_text(selector: Mapping[str, Any]) -> str:

@@ -188,7 +188,7 @@ def test_what_a_pods_status_may_say(room: Room) -> None:
     assert causes(status_of(room, path, {"podIP": "", "podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]})) == [
         (
             "status.podIPs",
-            'Invalid value: [{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]: may specify no more than one IP for each IP family',
+            'Invalid value: [{"IP":"10.0.0.1"},{"IP":"10.0.0.2"}]: may specify no more than one IP for each IP family',
         )
     ]
     body = {**POD, "status": {"phase": "Running"}}

@@ -201,8 +201,8 @@ def test_methods_and_paths_that_are_not_served(api: Api, namespace: str) -> None
         ("GET", "/api/v1/nodes/one/binding", 404),
         ("GET", "/apis/apps/v1beta1/deployments", 404),
         ("GET", "/api/v9/pods", 404),
-        ("POST", "/metrics", 405),
-        ("GET", "//", 200),
+        ("POST", "/metrics", 200),
+        ("GET", "//", 404),
         ("OPTIONS", "/api/v1/pods", 405),
     ):
         status, _, _ = api.request(method, path, POD if method in ("POST", "PUT") else None)

@@ -101,7 +101,7 @@ CASES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
      [(f"{V}.nfs", "Forbidden: may not specify more than 1 volume type")]),
     ("a disk of Google", volume(gcePersistentDisk={"partition": 300}),
      [(f"{V}.persistentDisk.pdName", "Required value"),
-      (f"{V}.persistentDisk.partition", "Invalid value: 300: must be between 1 and 255")]),
+      (f"{V}.persistentDisk.partition", "Invalid value: 300: must be between 1 and 255, inclusive")]),
     ("short token", volume(projected={"sources": [{"serviceAccountToken": {"path": "a", "expirationSeconds": 5}}]}),
      [(f"{V}.projected.sources[0].serviceAccountToken.expirationSeconds",
        "Invalid value: 5: may not specify a duration less than 10 minutes")]),

@@ -59,7 +59,7 @@ def test_every_is_at_least_a_second() -> None:
         ("x", "expected exactly 5 fields, found 1: [x]"),
         ("* * * * * *", "expected exactly 5 fields, found 6: [* * * * * *]"),
         ("@reboot", "unrecognized descriptor: @reboot"),
-        ("@every soon", 'failed to parse duration soon: time: invalid duration "soon"'),
+        ("@every soon", 'failed to parse duration @every soon: time: invalid duration "soon"'),
         ("60 * * * *", "end of range (60) above maximum (59): 60"),
         ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
         ("5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"),

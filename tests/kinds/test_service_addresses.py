@@ -51,7 +51,7 @@ def test_the_lower_part_is_given_when_nothing_else_is_left() -> None:
         ("10.96.0.9", "failed to allocate IP 10.96.0.9: provided IP is already allocated"),
         (
             "192.168.1.1",
-            "failed to allocate IP 192.168.1.1: provided IP is not in the valid range. "
+            "failed to allocate IP 192.168.1.1: the provided IP (192.168.1.1) is not in the valid range. "
             "The range of valid IPs is 10.96.0.0/16",
         ),
     ],

@@ -46,10 +46,11 @@ def _defaults(document: dict[str, Any]) -> None:
     spec.setdefault("podManagementPolicy", "OrderedReady")
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = child(spec, "updateStrategy")
-    strategy.setdefault("type", "RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        rolling = child(strategy, "rollingUpdate")
-        rolling.setdefault("partition", 0)
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+        child(strategy, "rollingUpdate")
+    if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
+        strategy["rollingUpdate"].setdefault("partition", 0)
     spec.setdefault("serviceName", "")
     retention = child(spec, "persistentVolumeClaimRetentionPolicy")
     retention.setdefault("whenDeleted", "Retain")

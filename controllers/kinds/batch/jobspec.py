@@ -83,7 +83,7 @@ def _template(where: str, spec: Mapping[str, Any]) -> list[Cause]:
     if restart in (None, "", "Always"):
         causes.append(fields.required(f"{where}.spec.restartPolicy", 'valid values: "OnFailure", "Never"'))
     elif restart not in ("OnFailure", "Never"):
-        causes.append(fields.unsupported(f"{where}.spec.restartPolicy", restart, ("OnFailure", "Never")))
+        causes.append(fields.unsupported(f"{where}.spec.restartPolicy", restart, ("OnFailure", "Never"), ordered=False))
     elif spec.get("podFailurePolicy") is not None and restart != "Never":
         why = 'only "Never" is supported when podFailurePolicy is specified'
         causes.append(fields.bad(f"{where}.spec.restartPolicy", restart, why))

@@ -165,7 +165,7 @@ def read(text: str, zone: str | None = None) -> Schedule:
 def _every(text: str) -> Every:
     nanoseconds = duration_ns(text)
     if nanoseconds is None:
-        raise ScheduleError(f'failed to parse duration {text}: time: invalid duration "{text}"')
+        raise ScheduleError(f'failed to parse duration @every {text}: time: invalid duration "{text}"')
     return Every(max(1, nanoseconds // 1_000_000_000))
 
 

@@ -20,7 +20,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     data, binary = document.get("data") or {}, document.get("binaryData") or {}
     for part, values in (("data", data), ("binaryData", binary)):
         for key in values:
-            causes += fields.config_key(f"{part}[{key[:80]}]", key)
+            causes += fields.config_key(f"{part}[{key}]", key)
     for key in sorted(data.keys() & binary.keys()):
         causes.append(fields.bad(f"data[{key}]", key, "duplicate of key present in binaryData"))
     size = sum(len(value.encode()) for value in data.values()) + sum(len(value) * 3 // 4 for value in binary.values())

@@ -106,6 +106,7 @@ KIND: Final = Kind(
     "Event",
     "events",
     short_names=("ev",),
+    names="path",
     rank=62,
     passing=True,
     students=False,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import CREATED_AT, NAME
 from controllers.kinds.core import resources
+from controllers.kinds.core.pod.defaults import round_resources
 from controllers.registry import fields
 from controllers.registry.kind import Kind
 from scheduler_core.api import quantity
@@ -43,6 +44,8 @@ def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("limits", None)
     for item in spec["limits"] or ():
+        for key in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+            round_resources(item.get(key))
         if item.get("type") == "Container":
             default = {**(item.get("max") or {}), **(item.get("default") or {})}
             request = {**(item.get("min") or {}), **default, **(item.get("defaultRequest") or {})}

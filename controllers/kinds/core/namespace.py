@@ -28,7 +28,8 @@ def _mark_deleted(document: Document) -> Document:
 
 
 def _finalized(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
-    return {**old, "finalizers": new.get("finalizers", [])}
+    kept = {key: value for key, value in old.items() if key != "finalizers"}
+    return {**kept, "finalizers": new["finalizers"]} if new.get("finalizers") else kept
 
 
 def _phase_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:

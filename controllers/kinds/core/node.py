@@ -57,8 +57,9 @@ def _status_defaults(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     _status_defaults(document)
     spec = document.setdefault("spec", {})
-    if spec.get("podCIDR") is not None and not spec.get("podCIDRs"):
-        spec["podCIDRs"] = [spec["podCIDR"]]
+    first = spec.get("podCIDR")
+    if first is not None and (spec.get("podCIDRs") or [""])[0] != first:
+        spec["podCIDRs"] = [first]
     elif spec.get("podCIDRs") and not spec.get("podCIDR"):
         spec["podCIDR"] = spec["podCIDRs"][0]
 

@@ -15,7 +15,7 @@ from controllers.kinds.core import backing, scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.persistentvolumeclaim import class_name
 from controllers.kinds.core.pod import warnings
-from controllers.kinds.core.pod.defaults import fill_sources
+from controllers.kinds.core.pod.defaults import fill_sources, round_resources
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
@@ -36,6 +36,7 @@ def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
     spec.setdefault("volumeMode", "Filesystem")
+    round_resources(spec.get("capacity"))
     fill_sources(spec)
     if spec.get("azureFile") is not None:
         # Upstream's struct tells it always.
@@ -115,7 +116,7 @@ def _capacity(amounts: Mapping[str, str]) -> list[Cause]:
     if set(amounts) != {"storage"}:
         causes.append(fields.unsupported(field, dict(amounts) or None, ("storage",)))
     for name, text in amounts.items():
-        number = quantity.value(text)
+        number = quantity.int64(-(-quantity.nano(text) // 10**9))
         if number < 0:
             causes.append(fields.bad(f"{field}[{name}]", number, "must be a valid resource quantity"))
         causes += storage.size(f"{field}[{name}]", text)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.kinds.core import volumes as storage
+from controllers.kinds.core.pod.defaults import round_resources
 from controllers.log.store import copy_object
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
@@ -34,6 +35,8 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("volumeMode", "Filesystem")
+    for key in ("requests", "limits"):
+        round_resources(at(spec, "resources", key))
     storage.settle_sources(spec)
     child(document, "status").setdefault("phase", "Pending")
 
@@ -129,6 +132,8 @@ def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Caus
             amount = quantity.value(text)
             if amount < 0:
                 causes.append(fields.bad(f"status.{key}[{name}]", amount, "must be a valid resource quantity"))
+            if key == "allocatedResources" and name != "storage":
+                causes.append(fields.unsupported(f"status.{key}", name, ("storage",)))
     for name, state in (status.get("allocatedResourceStatuses") or {}).items():
         if state not in _RESIZES:
             causes.append(fields.unsupported("status.allocatedResourceStatuses", name, _RESIZES))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core import resources
+from controllers.kinds.core.pod.defaults import round_resources
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
@@ -20,7 +21,7 @@ def _prepare(document: dict[str, Any]) -> None:
 
 
 def _defaults(document: dict[str, Any]) -> None:
-    child(document, "spec")
+    round_resources(child(document, "spec").get("hard"))
 
 
 _SCOPES: Final = (

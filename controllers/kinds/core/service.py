@@ -32,7 +32,9 @@ def _defaults(document: dict[str, Any]) -> None:
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
     if spec["sessionAffinity"] == "ClientIP":
-        spec.setdefault("sessionAffinityConfig", {"clientIP": {"timeoutSeconds": 10800}})
+        config = spec.get("sessionAffinityConfig") or {}
+        if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
+            spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
     for port in spec.get("ports") or ():
         port.setdefault("protocol", "TCP")
         if not port.get("targetPort") and "port" in port:
@@ -129,10 +131,11 @@ def _external(document: Mapping[str, Any], age: Any) -> str:
     spec = document["spec"]
     if spec.get("type") == "ExternalName":
         return str(spec.get("externalName"))
-    addresses = list(spec.get("externalIPs") or ())
-    addresses += [entry.get("ip", "") for entry in at(document, "status", "loadBalancer", "ingress") or ()]
-    if addresses:
-        return ",".join(addresses)
+    points = at(document, "status", "loadBalancer", "ingress") or () if spec.get("type") == "LoadBalancer" else ()
+    told = sorted({str(point.get("ip") or point.get("hostname") or "") for point in points} - {""})
+    told += spec.get("externalIPs") or ()
+    if told:
+        return ",".join(told)
     return "<pending>" if spec.get("type") == "LoadBalancer" else NONE
 
 

@@ -6,10 +6,10 @@ Source: k8s.io/kubernetes/pkg/registry/core/service (storage/alloc.go, ipallocat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import IPv4Address, IPv4Network, ip_address
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
-from controllers.registry import fields
+from controllers.registry import addresses, fields
 from scheduler_core.api.document import Document, at
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError, Cause
@@ -39,6 +39,10 @@ def families(spec: Document) -> list[Cause]:
     headless = spec.get("clusterIP") == "None"
     free = headless and not spec.get("selector")
     spec.setdefault("ipFamilyPolicy", "RequireDualStack" if free else "SingleStack")
+    first = addresses.parsed((spec.get("clusterIPs") or [""])[0])
+    if "ipFamilies" not in spec and first is not None and addresses.plain(first).version == 6:
+        why = "IPv6 is not configured on this cluster"
+        return [fields.bad("spec.clusterIPs[0]", spec["clusterIPs"], why)]
     listed: list[str] = spec.setdefault("ipFamilies", ["IPv4"])
     if spec["ipFamilyPolicy"] == "SingleStack":
         told = (("cluster IPs", spec.get("clusterIPs") or ()), ("IP families", listed))
@@ -111,15 +115,18 @@ def _address(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, d
         if not spec["clusterIP"]:
             raise _used_up("failed to allocate a serviceIP: range is full")
         return []
-    try:
-        inside = ip_address(wanted) in CLUSTER_RANGE
-    except ValueError:
+    address = addresses.parsed(wanted)
+    if address is None:
         # What is no address is told by validation.
         return []
+    found = addresses.plain(address)
     if wanted in taken:
+        if dry_run:
+            # Nobody looks who has it.
+            return []
         why = "provided IP is already allocated"
-    elif not inside:
-        why = f"provided IP is not in the valid range. The range of valid IPs is {CLUSTER_RANGE}"
+    elif found not in CLUSTER_RANGE:
+        why = f"the provided IP ({found}) is not in the valid range. The range of valid IPs is {CLUSTER_RANGE}"
     else:
         return []
     return [fields.bad("spec.clusterIPs", [wanted], f"failed to allocate IP {wanted}: {why}")]

@@ -140,7 +140,7 @@ def cluster_addresses(spec: Spec) -> list[Cause]:
 def _versions(field: str, listed: Sequence[str], families: Sequence[str]) -> list[Cause]:
     if list(listed) == ["None"]:
         return []
-    versions = [found.version for text in listed if (found := addresses.parsed(text)) is not None]
+    versions = [addresses.plain(found).version for text in listed if (found := addresses.parsed(text)) is not None]
     causes: list[Cause] = []
     if len(versions) > 1 and len(set(versions)) != 2:
         causes.append(fields.bad(field, listed, "may specify no more than one IP for each IP family"))

@@ -114,7 +114,7 @@ def claimed(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
     """Tell of sizes of a claim that are no whole bytes (pkg/api/persistentvolumeclaim)."""
     for key in ("requests", "limits"):
         text = at(spec, "resources", key, "storage")
-        if text is not None and quantity.milli_value(text) % 1000:
+        if text is not None and quantity.nano(text) < 2**63 * 10**6 and quantity.milli_value(text) % 1000:
             why = f'fractional byte value "{text}" is invalid, must be an integer'
             yield f"{where}.resources.{key}[storage]: {why}"
 

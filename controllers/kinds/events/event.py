@@ -114,6 +114,7 @@ KIND: Final = Kind(
     "events",
     group="events.k8s.io",
     short_names=core.KIND.short_names,
+    names="path",
     stored_as=replace(
         core.KIND,
         admit=_admit,

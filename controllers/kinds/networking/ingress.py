@@ -139,6 +139,10 @@ def _status(points: Any) -> list[Cause]:
     return causes
 
 
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    child(child(document, "status"), "loadBalancer")
+
+
 def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     return _status(at(document, "status", "loadBalancer", "ingress") or ())
 
@@ -170,7 +174,7 @@ KIND: Final = Kind(
     key="ingress",
     group="networking.k8s.io",
     short_names=("ing",),
-    subresources=(replace(STATUS, part_rules=_status_rules),),
+    subresources=(replace(STATUS, complete=_complete_status, part_rules=_status_rules),),
     rank=32,
     generation=True,
     whole_rules=True,

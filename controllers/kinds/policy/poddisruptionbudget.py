@@ -40,7 +40,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
             causes.append(fields.bad(f"spec.{key}", spec[key], "must not be greater than 100%"))
     causes += fields.label_selector("spec.selector", spec.get("selector"))
     policy = spec.get("unhealthyPodEvictionPolicy")
-    return causes + fields.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
+    return causes + fields.set_one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
 
 
 def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:

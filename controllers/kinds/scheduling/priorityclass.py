@@ -35,10 +35,10 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
     if name.startswith(SYSTEM_PREFIX):
         if SYSTEM_CLASSES.get(name) != value or document.get("globalDefault"):
-            why = (
-                "priority class names with 'system-' prefix are reserved for system use only. error: "
-                f"{name} with value {value} is not a system class"
-            )
+            known = "is not a known system priority class"
+            if name in SYSTEM_CLASSES:
+                known = f"with value {value} is not a system class"
+            why = f"priority class names with 'system-' prefix are reserved for system use only. error: {name} {known}"
             causes.append(fields.not_allowed("metadata.name", why))
     elif value > HIGHEST_USER_PRIORITY:
         why = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"

@@ -36,7 +36,15 @@ def _bind_of(operation: Create) -> Bind:
         raise ApiError(500, "", wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
     if not name:
         raise bad_request("Name parameter required.")
-    return Bind(operation.namespace, name, body["metadata"].get("uid") or "", target["name"])
+    metadata = body["metadata"]
+    return Bind(
+        operation.namespace,
+        name,
+        metadata.get("uid") or "",
+        target["name"],
+        metadata.get("resourceVersion") or "",
+        metadata.get("annotations") or {},
+    )
 
 
 def _sent(operation: Create | Bind) -> Document:
@@ -67,6 +75,13 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
     if operation.uid and operation.uid != metadata["uid"]:
         why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {metadata['uid']}"
         raise conflict("pods", name, why)
+    version = metadata.get("resourceVersion", "")
+    if operation.resource_version and operation.resource_version != version:
+        wanted = f"ResourceVersion in precondition: {operation.resource_version}"
+        why = f"Precondition failed: {wanted}, ResourceVersion in object meta: {version}"
+        key = f"/registry/pods/{operation.namespace}/{name}"
+        failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+        raise conflict("pods", name, failed)
     if "deletionTimestamp" in metadata:
         raise conflict("pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
     if spec.get("nodeName"):
@@ -81,7 +96,9 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
         "lastTransitionTime": wire_time(now_unix_ms),
     }
     status["conditions"] = with_condition(status.get("conditions") or (), condition)
-    return {**old, "spec": {**spec, "nodeName": operation.node_name}, "status": status}
+    if operation.annotations:
+        metadata = {**metadata, "annotations": {**(metadata.get("annotations") or {}), **operation.annotations}}
+    return {**old, "metadata": metadata, "spec": {**spec, "nodeName": operation.node_name}, "status": status}
 
 
 def with_condition(conditions: Iterable[Mapping[str, Any]], fresh: Document) -> list[Mapping[str, Any]]:

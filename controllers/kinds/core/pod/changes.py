@@ -94,7 +94,9 @@ def _amount_rules(where: str, fresh: Mapping[str, Any], was: Mapping[str, Any], 
         if (before.get(key) or {}).keys() - (now.get(key) or {}).keys():
             what = key.removesuffix("s")
             causes.append(fields.not_allowed(f"{where}.{key}", f"resource {what}s cannot be removed"))
-    if _fixed(now) != _fixed(before) or (fresh.get("resizePolicy") or []) != (was.get("resizePolicy") or []):
+    # Where nothing was asked for upstream compares nothing.
+    held = {key: value for key, value in now.items() if key not in ("requests", "limits") or before.get(key)}
+    if _fixed(held) != _fixed(before) or (fresh.get("resizePolicy") or []) != (was.get("resizePolicy") or []):
         whose = "resources for sidecar containers are" if sidecar else "resources are"
         causes.append(fields.not_allowed("spec", f"only cpu and memory {whose} mutable"))
     return causes

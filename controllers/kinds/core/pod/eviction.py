@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.core.pod.binding import with_condition
-from controllers.log.operations import Bind, Create, Delete
+from controllers.log.operations import Bind, Create, Delete, Propagation
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
 from controllers.registry.deletion import check_preconditions, options_wrong
@@ -122,6 +122,10 @@ def _take_dry_run(writing: Writing, body: Mapping[str, Any]) -> None:
         writing.context.dry_run = True
 
 
+_OLD_POLICY: Final[dict[bool | None, Propagation]] = {None: "", True: "Orphan", False: "Background"}
+"""What `orphanDependents` stands for."""
+
+
 def _deletion_of(operation: Create, body: Mapping[str, Any]) -> Delete:
     options = body.get("deleteOptions") or {}
     preconditions = options.get("preconditions") or {}
@@ -131,6 +135,7 @@ def _deletion_of(operation: Create, body: Mapping[str, Any]) -> Delete:
         body["metadata"].get("name") or "",
         uid=preconditions.get("uid") or "",
         resource_version=preconditions.get("resourceVersion") or "",
+        propagation=options.get("propagationPolicy") or _OLD_POLICY[options.get("orphanDependents")],
         grace_period_seconds=options.get("gracePeriodSeconds"),
     )
 

@@ -48,6 +48,7 @@ def rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
     if status.get("qosClass") != before.get("qosClass"):
         causes.append(fields.bad("status.qosClass", status.get("qosClass") or "", "field is immutable"))
     causes += _restarts(status, before, old.get("spec") or {})
+    causes += _claims(status, old.get("spec") or {})
     causes += _addresses("podIPs", status, before)
     several = status.get("hostIPs")
     if several and several[0].get("ip") != status.get("hostIP"):
@@ -100,8 +101,23 @@ def _addresses(key: str, status: Mapping[str, Any], before: Mapping[str, Any]) -
     ]
     families = [address.version for address in map(addresses.parsed, texts) if address is not None]
     if len(texts) > 1 and not (len(texts) == 2 and sorted(families) == [4, 6]):
-        causes.append(fields.bad(f"status.{key}", list(several), "may specify no more than one IP for each IP family"))
+        told = [{"IP": text} for text in texts]
+        causes.append(fields.bad(f"status.{key}", told, "may specify no more than one IP for each IP family"))
     return causes
+
+
+def _claims(status: Mapping[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
+    """Check that claims are told of that the pod asks for."""
+    asked = {one.get("name") for one in spec.get("resourceClaims") or ()}
+    return [
+        fields.bad(
+            f"status.resourceClaimStatuses[{index}].name",
+            one.get("name") or "",
+            "must match the name of an entry in `spec.resourceClaims`",
+        )
+        for index, one in enumerate(status.get("resourceClaimStatuses") or ())
+        if one.get("name") not in asked
+    ]
 
 
 STATUS_PART: Final = replace(

@@ -13,6 +13,7 @@ from controllers.kinds.core.pod import annotations as marks
 from controllers.kinds.core.pod import containers, network, security, wholes
 from controllers.kinds.core.pod import volumes as storage
 from controllers.registry import fields
+from controllers.registry.metadata import annotation_causes
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
@@ -54,10 +55,12 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
     document = document or {}
     metadata = document.get("metadata") or {}
     spec = document.get("spec") or {}
-    causes = fields.labels(f"{field}.labels", metadata.get("labels")) + marks.validate(document, f"{field}.annotations")
+    causes = fields.labels(f"{field}.labels", metadata.get("labels"))
+    causes += annotation_causes(f"{field}.annotations", metadata.get("annotations") or {})
+    causes += marks.validate(document, f"{field}.annotations")
     causes += pod_spec(f"{field}.spec", spec) + no_ephemeral(field, spec)
     restart = spec.get("restartPolicy")
-    if restart in ("OnFailure", "Never"):
+    if restart and restart != "Always":
         causes.append(fields.unsupported(f"{field}.spec.restartPolicy", restart, ("Always",)))
     if spec.get("activeDeadlineSeconds") is not None:
         why = f"activeDeadlineSeconds in {kind} is not Supported"

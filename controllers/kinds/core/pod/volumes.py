@@ -22,7 +22,7 @@ Rule = Callable[[str, Source], list[Cause]]
 _HOST_PATH_TYPES: Final = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
-_PARTITION: Final = "must be between 1 and 255"
+_PARTITION: Final = "must be between 1 and 255, inclusive"
 _HOST_AND_PORT: Final = "must be a host:port pair or multiple pairs separated by commas"
 _ISCSI: Final = {
     "iqn": re.compile(r"iqn\.\d{4}-\d{2}\.([a-zA-Z0-9.-]+)(:[^,;*&$|\s]+)"),
