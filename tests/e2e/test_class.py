@@ -131,6 +131,9 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     for page, words in ((mei, "Right: n2"), (lin, "You said n3.")):
         says(page, words)
     expect(wall.get_by_test_id("wall-answer")).to_have_text("It chose n2")
+    # It lies above whatever the step looks at, and says first why.
+    wall.get_by_test_id("wall-answer").click(trial=True)
+    expect(wall.locator(".wall-why")).to_contain_text("First criterion")
     expect(mei.get_by_test_id("vote-answer")).to_have_text("It chose n2")
     expect(mei.get_by_test_id("vote-changed")).to_have_text("1 changed, 1 to a right answer")
     expect(teacher.get_by_test_id("rail-sealed")).to_be_hidden()
@@ -165,6 +168,7 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     expect(wall.get_by_test_id("board-so")).to_contain_text("fourth")
     expect(mei.get_by_test_id("lesson-so")).to_contain_text("fourth")
     expect(mei.get_by_test_id("lesson-copy")).to_have_text("Play on in my copy")
+    expect(mei.get_by_test_id("lesson-copy")).to_be_visible()
     expect(lin.get_by_test_id("lesson-handout")).to_have_attribute("href", f"{session_path(classroom)}/handout?lang=en")
     look(judge, pages, "so")
     find_one(classroom, judge, teacher)

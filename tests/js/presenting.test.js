@@ -59,6 +59,8 @@ test("a wall shows what was chosen for it, else what was opened", () => {
   const wall = shown({}, { ...ME, role: "viewer" });
   assert.deepEqual([isGuided(wall, desk, "free"), isGuided(wall, desk, "follows"), isGuided(wall, { ...desk, phone: true }, "free"), isGuided(shown({}), desk, "free")],
     [true, false, false, false], "a lesson says what a wall shows while nobody presents");
+  const asked = new Map([["polls.clustersim.io", new Map([["p", { metadata: { name: "p", resourceVersion: "1" }, status: { state: "revealed" } }]])]]);
+  assert.equal(isGuided({ ...wall, objects: asked }, desk, "free"), false, "a question and its answer come first");
 });
 
 test("who presents tells a change at once, and of many the last", () => {

@@ -3,7 +3,7 @@
 /** @import { Dispatch, PodSlim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Hand, Line } from "../state/now.js" */
 /** @import { Page, T } from "./phone.js" */
-import { element, setText, syncList } from "../dom/dom.js";
+import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { pointName } from "../lib/trace.js";
 import { clockTime, number } from "../lib/text.js";
 import { newestEvents } from "../state/events.js";
@@ -19,13 +19,17 @@ const EVENTS_MAX = 12;
  * @returns {Page}
  */
 export function nowPage(dispatch) {
+  const home = element("a", { class: "button phone-home", "data-testid": "phone-home" });
   const hand = handCard(dispatch);
   const counts = element("ul", { class: "phone-counts" });
   const heading = element("h2");
   const decisions = element("div", { class: "event-list" });
   return {
-    element: element("div", { class: "phone-page" }, [hand.element, counts, heading, decisions]),
+    element: element("div", { class: "phone-page" }, [home, hand.element, counts, heading, decisions]),
     render(view, ui, t) {
+      home.hidden = !ui.parent;
+      if (ui.parent) setAttribute(home, "href", `/s/${ui.parent.code}`);
+      setText(home, t("phone_home"));
       hand.render(view, ui, t);
       syncList(counts, countLines(view, ui, t).map((line, index) => ({ line, index })), (row) => String(row.index),
         () => element("li"), (row, { line }) => setText(row, line));

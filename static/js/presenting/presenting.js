@@ -109,7 +109,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       // While nobody presents, the wall shows what a lesson's step is about.
       const guided = isGuided(view, ui, standing) ? scene : "";
       const wall = isProjector(view, ui, standing) || guided !== "";
-      enlarge(wall && view.presenting.view ? sceneOf(view.presenting.view) : guided, ui.theme);
+      enlarge(wall && view.presenting.view ? sceneOf(view.presenting.view) : guided, ui.theme, guided !== "");
       // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
       if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
       lit ||= wall;
@@ -136,8 +136,10 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
  * One scene at a time on a wall, and letters for the last row there, whatever its colours.
  * @param {string} scene "": all of the page
  * @param {Ui["theme"]} theme
+ * @param {boolean} guided a lesson says it: who hung the wall there still chooses its language and colours
  */
-function enlarge(scene, theme) {
+function enlarge(scene, theme, guided) {
+  document.body.toggleAttribute("data-guided", guided);
   if (scene) document.body.dataset["scene"] = scene;
   else delete document.body.dataset["scene"];
   document.documentElement.toggleAttribute("data-wall", scene !== "" || theme === "projector");

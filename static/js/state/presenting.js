@@ -1,6 +1,7 @@
 /** What the teacher shows, as this page sees it: who leads, what to show after them, and what a projector makes of it. Pure. */
 
 /** @import { Presented, Ui, View } from "../lib/types.d.ts" */
+import { standingPoll } from "./classroom.js";
 
 /** Scenes that a presenter may choose; "" leaves it to what they open. */
 export const SCENES = /** @type {const} */ (["", "stage", "decision", "preemption", "election", "poll", "lesson"]);
@@ -94,13 +95,14 @@ export function isProjector({ me }, { theme, phone }, standing) {
 }
 
 /**
- * Whether a lesson's step may say what this page shows, one scene at a time: a viewer's screen, while nobody presents.
+ * Whether a lesson's step may say what this page shows, one scene at a time: a viewer's screen, while nobody presents and no
+ * question stands there.
  * @param {View} view
  * @param {Pick<Ui, "phone">} ui
  * @param {Standing} standing
  */
-export function isGuided({ me }, { phone }, standing) {
-  return standing === "free" && !phone && me?.role === "viewer";
+export function isGuided(view, { phone }, standing) {
+  return standing === "free" && !phone && view.me?.role === "viewer" && standingPoll(view) === null;
 }
 
 /**

@@ -333,6 +333,7 @@ export const EN = {
   phone_by_hand: "You are the scheduler",
   phone_homework: "Homework",
   phone_first: "Create a pod",
+  phone_home: "Back to the class",
   phone_just: "Just decided",
   done_allow: "Allowed",
   done_reject: "Rejected",

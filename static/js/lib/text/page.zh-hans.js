@@ -333,6 +333,7 @@ export const ZH_HANS = {
   phone_by_hand: "你就是调度器",
   phone_homework: "作业",
   phone_first: "创建一个 Pod",
+  phone_home: "回到课堂",
   phone_just: "刚刚的决定",
   done_allow: "已允许",
   done_reject: "已拒绝",
