@@ -180,6 +180,8 @@ class Driver:
     def _drive(self, job: Job, reply: Reply | None, tick: Tick) -> None:
         """Run a job until it rests, waits or ends."""
         self.scheduler.now_ms = tick.now_ms
+        if job.run is not None:
+            job.run.followed = job.narrated or bool(self.stop_at)
         while True:
             item: Any = job.pending
             if item is not None:

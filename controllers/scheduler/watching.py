@@ -76,6 +76,11 @@ class CacheListers:
         lister = self._informers.listers.get(resource)
         return None if lister is None else lister.get(namespace, name)
 
+    def version(self, resources: Sequence[str]) -> int:
+        """Return how many changes the caches of these resources have taken."""
+        listers = self._informers.listers
+        return sum(listers[resource].changes for resource in resources)
+
 
 class Watching:
     """Hands what the informers see to the scheduler. `scheduler.now_ms` is set before they see it."""

@@ -80,6 +80,12 @@ class CycleState:
         """Yield what was written, key by key, in order of writing."""
         yield from self._data.items()
 
+    def take(self, other: CycleState) -> None:
+        """Hold what another state holds, values shared: what plugins would write for a pod just like that one."""
+        self._data = dict(other._data)
+        self.skip_filter = other.skip_filter
+        self.skip_score = other.skip_score
+
     def clone(self) -> CycleState:
         """Return a state for a dry run: values with a method `clone` are cloned, others shared."""
         copy = CycleState()

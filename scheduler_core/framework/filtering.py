@@ -45,6 +45,10 @@ _ALLOWED: Final = np.array(
 """What a Filter may answer."""
 
 
+OneByOne = tuple[FilterOfNode, FilterPart]
+"""How to ask a filter about one node, and what it has said of all."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Active:
     """The filters of one cycle, in order.
@@ -247,6 +251,17 @@ class Filtering:
                 memory.parts[name], memory.verdicts[name] = part, part.verdicts
         _combine(memory, len(snapshot), active.names, recombine)
         return quiet
+
+    def unsettled(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Sequence[OneByOne] | None:
+        """Return the filters whose verdicts change with the pods of a node, None where one looks farther than that."""
+        memory = self._reuse.filters.known((pod.shape, state.skip_filter), snapshot)
+        active = self._active(state.skip_filter)
+        if memory is None or memory.position != position_of(snapshot) or not active.are_local:
+            return None
+        ways = [self._of_node.get(plugin.name) for plugin in active.unsettled]
+        parts = [memory.parts[plugin.name] for plugin in active.unsettled]
+        found = [(way, part) for way, part in zip(ways, parts, strict=True) if way is not None]
+        return found if len(found) == len(ways) else None
 
     # One node: dry runs.
 

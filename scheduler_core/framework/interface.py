@@ -15,6 +15,12 @@ A plugin that looks at the node and its pods alone may also have `filter_node` (
 and `score_node` (the same → score), which answer for one node as `filter` and `score` do: asking about one then needs
 no arrays.
 
+What PreFilter and PreScore answer is taken again for a pod of the same shape as the one before it, where every plugin
+asked says what that follows from beside the shape and the Node objects: `pre_filter_key`, `pre_score_key` (the state as
+the point left it, pod, snapshot → a hashable value, or None: it is to be asked; `by_shape`: from nothing). A score
+plugin that reads the cluster may have `score_following` (state, pod, snapshot, raw, normalised → `Following` or None),
+which brings its scores of all nodes level where pods of one node have changed.
+
 A plugin that does nothing at PreEnqueue, PreFilter (Skip), PreScore (Skip), Reserve or PreBind for pods without certain
 traits says so in `idle_without` (extension point → bits of `snapshot.traits`), and is not asked there about such pods.
 
@@ -45,6 +51,11 @@ def shape_of(pod: PodInfo) -> bytes:
 
 MAX_NODE_SCORE = 100
 """What the best node gets from one plugin after normalisation, before its weight."""
+
+
+def by_shape(state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[()]:
+    """Say as `pre_filter_key` or `pre_score_key` that the answer follows from the pod's shape and the Node objects."""
+    return ()
 
 
 class Reads(Enum):
@@ -365,8 +376,21 @@ class NoWaitingPods:
         """Do nothing."""
 
 
+@runtime_checkable
+class Versioned(Protocol):
+    """Listers that know when nothing has changed."""
+
+    def version(self, resources: Sequence[str]) -> int | None:
+        """Return a number that is the same while all that is read of these resources is; None: that is not known."""
+        ...
+
+
 class NoListers:
     """Listers of a cluster that has nothing but nodes and pods."""
+
+    def version(self, resources: Sequence[str]) -> int:
+        """Return that nothing changes."""
+        return 0
 
     def list(self, resource: str) -> Sequence[Mapping[str, Any]]:
         """Return nothing."""

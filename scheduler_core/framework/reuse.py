@@ -188,6 +188,14 @@ class FilterPart:
             self.position = NOWHERE
         return is_broken
 
+    def passes(self, answer: tuple[int, int], row: int, before: Position, now: Position) -> bool:
+        """Take the answer for the one row that has changed since `before`, when all passed; return whether it does."""
+        if self.position not in (before, now) or answer[0]:
+            return False
+        self.verdicts.keys[row] = answer[1]
+        self.position = now
+        return True
+
     def _level_one(self, ask_one: Callable[[NodeInfo], tuple[int, int]], row: int) -> int | None:
         """Bring one row level and return its code; None: it is to be asked as all rows are."""
         try:

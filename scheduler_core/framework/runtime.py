@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.framework.again import Again
 from scheduler_core.framework.concerned import Concerned
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
@@ -132,6 +133,7 @@ class Framework:
         score: list[ScorePlugin] = self._at("score")
         weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
         self._scoring = Scoring(weighted, remembered, self.rules.score_max, self.rules.error_text)
+        self._again = Again(self._pre_filter, self._pre_score, self._filtering, self._scoring) if reuse else None
 
     @property
     def name(self) -> str:
@@ -170,6 +172,22 @@ class Framework:
         return found
 
     # Scheduling cycle.
+
+    def run_again(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot
+    ) -> tuple[PreFilterResult, FilterOutcome, Scores] | None:
+        """Run PreFilter to Score for a pod like the one before it; None: that one tells nothing of this one."""
+        if self._again is None or self.nominator.nodes():
+            return None
+        found = self._again.run(state, pod, snapshot)
+        return None if found is None else (_ALL_NODES, *found)
+
+    def learn(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, outcome: FilterOutcome, scores: Scores | None
+    ) -> None:
+        """Take what these points came to, for the next pod."""
+        if self._again is not None:
+            self._again.learn(state, pod, snapshot, outcome, scores)
 
     def run_pre_filter(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot
@@ -370,6 +388,10 @@ class Framework:
 
     # Binding cycle.
 
+    def prepares_binding(self, state: CycleState, pod: PodInfo) -> bool:
+        """Return whether a plugin has anything to do for the pod at PreBind."""
+        return bool(self._pre_bind.plan(pod, timed=state.timing is not None).asked)
+
     def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
         """Run PreBind in order, yielding what the loop must do; the first answer that is no success ends it."""
         for plugin, _ in self._pre_bind.plan(pod, timed=state.timing is not None).asked:
@@ -384,7 +406,15 @@ class Framework:
         """Run Bind until a plugin does not answer Skip."""
         status = Status(Code.SKIP)
         for plugin in self._bind:
-            status = yield from waited(state.timing, plugin.name, "Bind", plugin.bind, state, pod, node_name)
+            if state.timing is None:
+                try:
+                    status = yield from plugin.bind(state, pod, node_name)
+                except Exception as raised:
+                    status = error(str(raised))
+            else:
+                status = yield from waited(state.timing, plugin.name, "Bind", plugin.bind, state, pod, node_name)
+            if status is SUCCESS:
+                return status
             if status.skipped:
                 continue
             if status.rejected or status.ok:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.extending import extends
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin, shape_of
-from scheduler_core.framework.reuse import Reuse, ScoreMemory, ScorePart
+from scheduler_core.framework.reuse import Position, Reuse, ScoreMemory, ScorePart, position_of
 from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
@@ -47,6 +47,8 @@ class _Scorer:
     """Its scores are within the range by construction, so nobody need look."""
     of_node: Callable[[CycleState, PodInfo, NodeInfo], int] | None
     """How to ask about one node, of a plugin that looks at the node and its pods alone."""
+    follow: Follow | None
+    """How to keep its scores level, of a plugin that reads the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,39 @@ class _Cycle:
         return own if self.everywhere else own[self.rows]
 
 
+class Following(Protocol):
+    """One plugin's raw and normalised scores of all nodes, of a pod of which others of its shape come after it."""
+
+    def change(self, snapshot: Snapshot, row: int) -> bool | None:
+        """Bring them level where the pods of one row have changed; return whether those of other rows are others now.
+
+        None: it cannot be told so, and the plugin is to be asked.
+        """
+        ...
+
+
+Follow = Callable[[CycleState, PodInfo, Snapshot, Ints, Ints], Following | None]
+"""(state, pod, snapshot, raw, normalised) → what keeps these two level in place; None: nothing does."""
+
+
+@dataclass(slots=True)
+class Sum:
+    """The scores of all nodes for one shape, of which single ones can be changed.
+
+    Attributes:
+        memory: raw scores that are kept, and the sum of those without normalisation.
+        even: what is added everywhere: by plugins whose raw scores are all 0.
+        followed: (plugin, what keeps these level, raw, normalised) of those that read the cluster.
+        total: (N,) the sums.
+    """
+
+    active: _Active
+    memory: ScoreMemory
+    even: int
+    followed: Sequence[tuple[_Scorer, Following, Ints, Ints]]
+    total: Ints
+
+
 class Scoring:
     """The score plugins of one profile, with their weights."""
 
@@ -110,6 +145,7 @@ class Scoring:
                 getattr(plugin, "score_key", shape_of),
                 score_max == MAX_NODE_SCORE and getattr(plugin, "score_ranged", False),
                 getattr(plugin, "score_node", None) if getattr(plugin, "score_reads", None) is _NODE_AND_PODS else None,
+                getattr(plugin, "score_following", None),
             )
             for plugin, weight in plugins
         ]
@@ -143,18 +179,65 @@ class Scoring:
         memory.seen = True
         if not self._scorers:
             total += 1
+        return Scores(rows, total, state.skip_score, partial(_detail, active, raw, cycle)), SUCCESS
 
-        def detail() -> Mapping[str, PluginScores]:
-            parts: dict[str, PluginScores] = {}
-            for one in active.every:
-                own = raw[one.name]
-                if len(own) != len(rows):
-                    own = own[rows]
-                normalized = own if one.normalizer is None else _normalized(one, state, pod, own)
-                parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
-            return parts
+    def sum_of(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, scores: Scores) -> Sum | None:
+        """Return scores of all nodes in a form in which one node's can be changed, None where they have none."""
+        active, position = self._active(state.skip_score), position_of(snapshot)
+        memory = self._reuse.scores.known((pod.shape, state.skip_score), snapshot)
+        if memory is None or memory.position != position or any(one.of_node is None for one in active.unsettled):
+            return None
+        even, followed, parts = 0, [], scores.detail()
+        for one in active.open:
+            if one.reads is not _CLUSTER:
+                part = memory.parts[one.name]
+                if one.normalizer is None or part.even is None:
+                    return None
+                even += part.even
+                continue
+            own = parts[one.name].raw.copy(), parts[one.name].normalized.copy()
+            following = one.follow(state, pod, snapshot, *own) if one.ranged and one.follow is not None else None
+            if following is None:
+                return None
+            followed.append((one, following, *own))
+        return Sum(active, memory, even, followed, scores.total.copy())
 
-        return Scores(rows, total, state.skip_score, detail), SUCCESS
+    def sum_again(
+        self, kept: Sum, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int, before: Position, now: Position
+    ) -> Scores | None:
+        """Score all nodes for a pod of the same shape, one row having changed since; None: it cannot be told so."""
+        memory, info = kept.memory, snapshot.infos[row]
+        for one in kept.active.unsettled:
+            part = memory.parts[one.name]
+            if part.position != now:
+                if part.position != before:
+                    return None
+                assert one.of_node is not None
+                part.raw[row] = one.of_node(state, pod, info)
+                part.position = now
+        base = 0
+        for one in kept.active.summed:
+            base += int(memory.parts[one.name].raw[row]) * one.weight
+        memory.base[row], memory.position = base, now
+        base += kept.even
+        everywhere = False
+        for one, following, _, normalized in kept.followed:
+            changed = following.change(snapshot, row)
+            if changed is None:
+                return None
+            everywhere = everywhere or changed
+            base += int(normalized[row]) * one.weight
+        if everywhere:
+            kept.total = memory.base + kept.even
+            for one, _, _, normalized in kept.followed:
+                kept.total += normalized * one.weight
+        else:
+            kept.total[row] = base
+        raw = {name: part.raw for name, part in memory.parts.items()}
+        raw.update((one.name, own) for one, _, own, _ in kept.followed)
+        cycle = _Cycle(state, pod, snapshot, snapshot.every_row, True)
+        detail = partial(_detail, kept.active, raw, cycle)
+        return Scores(snapshot.every_row, kept.total.copy(), state.skip_score, detail)
 
     def _afresh(self, cycle: _Cycle, active: _Active) -> tuple[Scores | None, Status]:
         """Score without what is kept, which broke: perhaps at a node that is not feasible, and so counts for nothing.
@@ -299,6 +382,18 @@ class Scoring:
 def _out_of_range(plugin: str, wrong: int, most: int) -> _ScoreError:
     text = f"returns an invalid score {wrong}, it should in the range of [0, {most}] after normalizing"
     return _ScoreError("Weight", plugin, text)
+
+
+def _detail(active: _Active, raw: Mapping[str, Ints], cycle: _Cycle) -> Mapping[str, PluginScores]:
+    """Return each plugin's part of the totals."""
+    parts: dict[str, PluginScores] = {}
+    for one in active.every:
+        own = raw[one.name]
+        if len(own) != len(cycle.rows):
+            own = own[cycle.rows]
+        normalized = own if one.normalizer is None else _normalized(one, cycle.state, cycle.pod, own)
+        parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
+    return parts
 
 
 def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:

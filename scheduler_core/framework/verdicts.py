@@ -152,6 +152,12 @@ class FilterOutcome:
         """Return whether it is known that no row's status is an Error."""
         return self.quiet and not any(status.code is Code.ERROR for status in self.overrides.values())
 
+    @property
+    def is_plain(self) -> bool:
+        """Return whether all nodes were looked at, and nothing but the filters' verdicts says what came of them."""
+        at_all = self.quiet and self.processed == len(self.first) and self.error_text is None
+        return at_all and not (self.overrides or self.nominated or self.used_nominated_node)
+
     def take_feasible(self, rows: NDArray[np.intp]) -> None:
         """Take the rows that passed, ascending, from whoever has just set `first`."""
         self._feasible = rows

@@ -15,7 +15,7 @@ from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.pod import Pod, PodResourceClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps
+from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps, by_shape
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
@@ -45,6 +45,7 @@ class DynamicResources:
         "preBind": NOBODY,
     }
     filter_reads: ClassVar[Reads] = Reads.NODE
+    pre_filter_key = staticmethod(by_shape)
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
         """Take DynamicResourcesArgs, which say nothing of pods without claims."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Reads, by_shape
 from scheduler_core.framework.status import SKIP, SUCCESS, Status
 from scheduler_core.kernels.resources import balanced, balanced_one, balanced_pair, in_range, in_range_one
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
@@ -32,6 +32,7 @@ class NodeResourcesBalancedAllocation:
     name: ClassVar[str] = NAME
     score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
     score_ranged: ClassVar[bool] = True
+    pre_score_key = staticmethod(by_shape)
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Take NodeResourcesBalancedAllocationArgs: resources."""

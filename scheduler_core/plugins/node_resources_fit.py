@@ -12,7 +12,7 @@ from scheduler_core.api.quantity import int64
 from scheduler_core.api.requests import amounts, is_extended
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads, by_shape
 from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Codes, Verdicts
@@ -117,6 +117,8 @@ class NodeResourcesFit:
     filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
     score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
     score_ranged: ClassVar[bool] = True
+    pre_filter_key = staticmethod(by_shape)
+    pre_score_key = staticmethod(by_shape)
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Take NodeResourcesFitArgs: ignoredResources, ignoredResourceGroups, scoringStrategy.

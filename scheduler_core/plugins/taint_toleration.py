@@ -12,7 +12,7 @@ from scheduler_core.api.pod import Toleration
 from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated, tolerated, untolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import Detail, Reads
+from scheduler_core.framework.interface import Detail, Reads, by_shape
 from scheduler_core.framework.refusing import taint_detail
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
@@ -39,6 +39,7 @@ class TaintToleration:
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: ClassVar[Reads] = Reads.NODE
     score_ranged: ClassVar[bool] = True
+    pre_score_key = staticmethod(by_shape)
 
     def __init__(self) -> None:
         self._ids: dict[_TaintKey, int] = {(): 0}

@@ -1,7 +1,8 @@
 """The scheduling cycle and the binding cycle of one pod, as generators.
 
 A generator yields `Point` after each extension point (there it can be held) and an `Ask` for whatever only the loop can
-do; the driver sends back a `Reply`. Nothing else differs between a cycle in slow motion and one at full speed.
+do; the driver sends back a `Reply`. Of a run that nobody follows (`Run.followed`) it yields no points. Nothing else
+differs between a cycle in slow motion and one at full speed.
 
     PreEnqueue QueueSort │ PreFilter Filter (PostFilter) PreScore Score │ Reserve Permit │ PreBind Bind PostBind
     said by the queue    │ scheduling cycle, one at a time                              │ binding cycle, many at once
@@ -73,7 +74,8 @@ def scheduling_cycle(core: Core, run: Run) -> Cycle:
         yield from _give_up(core, run)
         return
     status = run.framework.run_reserve(run.state, run.info, run.chosen)
-    yield run.passed("Reserve")
+    if run.passed("Reserve"):
+        yield run.here
     if not status.ok:
         yield from _undo(core, run, status)
         return
@@ -81,7 +83,8 @@ def scheduling_cycle(core: Core, run: Run) -> Cycle:
     if status.code is Code.WAIT:
         run.waits = dict(waits)
         core.wait(run)
-    yield run.passed("Permit")
+    if run.passed("Permit"):
+        yield run.here
     if not status.ok and status.code is not Code.WAIT:
         yield from _undo(core, run, status)
 
@@ -92,24 +95,34 @@ def decide(core: Core, run: Run) -> Cycle:
     Afterwards `run.result` says what came of it. This is all that a replay needs.
     """
     # The queue asked these two before it handed the pod out.
-    if "preEnqueue" in run.framework.rules.extension_points:
-        yield run.passed("PreEnqueue")
-    yield run.passed("QueueSort")
+    if "preEnqueue" in run.framework.rules.extension_points and run.passed("PreEnqueue"):
+        yield run.here
+    if run.passed("QueueSort"):
+        yield run.here
     if not len(run.snapshot):
         run.result, run.status = "no_nodes", unresolvable(run.framework.rules.no_nodes)
         run.message, run.nominated_node_name = run.framework.rules.no_nodes, ""
         return
     framework, state = run.framework, run.state
+    if not (run.followed or run.extenders):
+        again = framework.run_again(state, run.info, run.snapshot)
+        if again is not None:
+            run.pre_filter, run.outcome, run.scores = again
+            run.passed("Score")
+            _choose(core, run, run.outcome.feasible)
+            return
     run.pre_filter, status, run.narrowing = framework.run_pre_filter(state, run.info, run.snapshot)
     run.pre_filter_status = status
-    yield run.passed("PreFilter")
+    if run.passed("PreFilter"):
+        yield run.here
     if not status.ok and not status.rejected:
         _break(run, status)
         return
     rows = np.zeros(0, dtype=np.intp)
     if status.ok:
-        rows = yield from _steps(_filter(core, run, run.pre_filter))
-        yield run.passed("Filter")
+        rows = yield from _filter(core, run, run.pre_filter)
+        if run.passed("Filter"):
+            yield run.here
         if run.status.code is Code.ERROR:
             return
     if not len(rows):
@@ -117,33 +130,42 @@ def decide(core: Core, run: Run) -> Cycle:
         return
     if run.outcome is not None and (len(rows) > 1 or framework.rules.pre_score_of_one):
         status = framework.run_pre_score(state, run.info, run.snapshot, rows)
-        yield run.passed("PreScore")
+        if run.passed("PreScore"):
+            yield run.here
         if len(rows) > 1:
             if status.ok:
                 run.scores, status = framework.run_score(state, run.info, run.snapshot, run.outcome)
                 if run.extenders and run.scores is not None:
                     yield from _steps(run.extending.prioritize(run.info, run.snapshot, run.scores))
-            yield run.passed("Score")
+            if run.passed("Score"):
+                yield run.here
         if not status.ok:
             _break(run, status)
             return
+        if not run.extenders:
+            framework.learn(state, run.info, run.snapshot, run.outcome, run.scores)
     _choose(core, run, rows)
 
 
-def _filter(core: Core, run: Run, left: PreFilterResult) -> Generator[Ask, Reply, NDArray[np.intp]]:
+def _filter(core: Core, run: Run, left: PreFilterResult) -> Generator[Point | Ask, Reply | None, NDArray[np.intp]]:
     """Run Filter and the extenders, and return the feasible rows; one node's error breaks the attempt."""
-    status = yield from _pass(core, run, left, nominated_first=run.framework.rules.nominated_first)
+    status = _search(core, run, left, nominated_first=run.framework.rules.nominated_first)
     assert run.outcome is not None
-    if run.extenders and run.outcome.used_nominated_node and not (status.ok and len(run.outcome.feasible)):
-        # An extender turned the nominated node away, or broke at it: all nodes have their turn.
-        status = yield from _pass(core, run, left, nominated_first=False)
+    if run.extenders:
+        if status.ok:
+            status = yield from _steps(run.extending.filter(run.info, run.outcome))
+        if run.outcome.used_nominated_node and not (status.ok and len(run.outcome.feasible)):
+            # An extender turned the nominated node away, or broke at it: all nodes have their turn.
+            status = _search(core, run, left, nominated_first=False)
+            if status.ok:
+                status = yield from _steps(run.extending.filter(run.info, run.outcome))
     if not status.ok:
         _break(run, status)
     return run.outcome.feasible
 
 
-def _pass(core: Core, run: Run, left: PreFilterResult, *, nominated_first: bool) -> Steps:
-    """Run the filters, then the extenders over the nodes that passed."""
+def _search(core: Core, run: Run, left: PreFilterResult, *, nominated_first: bool) -> Status:
+    """Run the filters; return the error that ends the search, or success."""
     run.outcome = run.framework.run_filter(
         run.state,
         run.info,
@@ -158,9 +180,7 @@ def _pass(core: Core, run: Run, left: PreFilterResult, *, nominated_first: bool)
         broken = run.outcome.cancel(run.given.start)
         if broken is not None:
             return run.outcome.status_of(broken)
-    if not run.extenders:
-        return SUCCESS
-    return (yield from run.extending.filter(run.info, run.outcome))
+    return SUCCESS
 
 
 def _break(run: Run, status: Status) -> None:
@@ -210,7 +230,8 @@ def _post_filter(core: Core, run: Run) -> Cycle:
             post_filter=text,
         )
     run.status = unschedulable(run.message)
-    yield run.passed("PostFilter")
+    if run.passed("PostFilter"):
+        yield run.here
 
 
 def _choose(core: Core, run: Run, feasible: NDArray[np.intp]) -> None:
@@ -298,11 +319,13 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     # From here on a failure is an error, and errors wait for no event: the queue need keep none.
     core.queue.done(run.uid)
     assert run.assumed is not None
-    status = yield from _steps(run.framework.run_pre_bind(run.state, run.assumed, run.chosen))
-    if not status.ok:
-        yield from _undo(core, run, status)
-        return
-    yield run.passed("PreBind")
+    if run.framework.prepares_binding(run.state, run.assumed):
+        status = yield from _steps(run.framework.run_pre_bind(run.state, run.assumed, run.chosen))
+        if not status.ok:
+            yield from _undo(core, run, status)
+            return
+    if run.passed("PreBind"):
+        yield run.here
     status = yield from _bind(run, run.assumed)
     if not status.ok:
         yield from _undo(core, run, status if not status.skipped else Status(Code.ERROR, status.reasons, status.plugin))
@@ -315,9 +338,11 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     pod = run.info.pod
     note = run.framework.rules.scheduled_note(pod.namespace, pod.name, run.chosen)
     yield RecordEvent(pod, "Normal", "Scheduled", "Binding", note)
-    yield run.passed("Bind")
+    if run.passed("Bind"):
+        yield run.here
     run.framework.run_post_bind(run.state, run.assumed, run.chosen)
-    yield run.passed("PostBind")
+    if run.passed("PostBind"):
+        yield run.here
 
 
 def _bind(run: Run, assumed: PodInfo) -> Generator[Point | Ask, Reply | None, Status]:

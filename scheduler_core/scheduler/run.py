@@ -156,6 +156,8 @@ class Run:
     extenders: tuple[ExtenderConfiguration, ...] = ()
     state: CycleState = field(default_factory=CycleState)
     point: str = ""
+    followed: bool = True
+    """Whoever drives the cycle wants to hear of its points."""
     pre_filter: PreFilterResult | None = None
     pre_filter_status: Status = SUCCESS
     narrowing: frozenset[str] = frozenset()
@@ -212,11 +214,13 @@ class Run:
         """Return whether a node was chosen and then given up: Reserve, Permit or the binding said no."""
         return bool(self.chosen) and self.result not in ("", "scheduled")
 
-    def passed(self, point: str) -> Point:
-        """Note that an extension point is passed, by the era's name, and return what the cycle yields there."""
+    def passed(self, point: str) -> bool:
+        """Note that an extension point is passed, by the era's name; return whether the cycle is to yield `here`."""
         renamed = self.framework.rules.point_names
-        if not renamed:
-            self.point = point
-            return _POINT[point]
-        self.point = renamed.get(point, point)
+        self.point = renamed.get(point, point) if renamed else point
+        return self.followed
+
+    @property
+    def here(self) -> Point:
+        """Return the last extension point passed, as the cycle yields it."""
         return _POINT.get(self.point) or Point(self.point)

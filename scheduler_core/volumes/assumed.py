@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE
-from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.interface import Listers, Versioned
 
 CLAIMS: Final = "persistentvolumeclaims"
 VOLUMES: Final = "persistentvolumes"
@@ -47,12 +47,18 @@ class AssumedVolumes:
             claims: `namespace/name` of a claim → the node for which its volume is to be made.
         """
         self.actual = actual
+        self._version = actual.version if isinstance(actual, Versioned) else None
         self._assumed: dict[Place, _Assumed] = {}
         for name, reference in (volumes or {}).items():
             self._assumed[VOLUMES, "", name] = _Assumed(None, dict(reference))
         for key, node_name in (claims or {}).items():
             namespace, _, name = key.partition("/")
             self._assumed[CLAIMS, namespace, name] = _Assumed(None, node_name)
+
+    def version(self, resources: Sequence[str]) -> int | None:
+        """Return the listers' version of resources of which nothing is ever assumed."""
+        assert not {VOLUMES, CLAIMS} & set(resources), "what is assumed of volumes has no version"
+        return self._version(resources) if self._version is not None else None
 
     def get(self, resource: str, namespace: str, name: str) -> FrozenDocument | None:
         """Return one document, as assumed."""

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import PreFilterResult, Reads
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.scores import Scores
 from scheduler_core.framework.status import Code
-from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
@@ -89,8 +90,8 @@ SHAPES: list[dict[str, Any]] = [
 ]
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3)),
-        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3)),
+        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3), st.just(1)),
+        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3), st.integers(1, 6)),
         st.tuples(st.just("delete"), st.integers(0, 40)),
         st.tuples(st.just("node"), st.integers(0, 11), NODES),
         st.tuples(st.just("drop"), st.integers(0, 11)),
@@ -111,9 +112,13 @@ def asking_for(shape: dict[str, Any], number: int) -> dict[str, Any]:
 def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str, Any]:
     """Return everything that Filter and Score say, and the nodes that are best."""
     state = CycleState()
-    left, status, narrowing = framework.run_pre_filter(state, one, snapshot)
-    assert status.ok
-    outcome = framework.run_filter(state, one, snapshot, left, narrowing)
+    again = framework.run_again(state, one, snapshot)
+    if again is None:
+        left, status, narrowing = framework.run_pre_filter(state, one, snapshot)
+        assert status.ok
+        outcome = framework.run_filter(state, one, snapshot, left, narrowing)
+    else:
+        outcome = again[1]
     said: dict[str, Any] = {
         "verdicts": {
             plugin: [verdicts.status(row) for row in range(len(snapshot))]
@@ -126,10 +131,14 @@ def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str
     assert outcome.codes.tolist() == [int(status.code) for status in said["statuses"]]
     rows = outcome.feasible
     if len(rows):
-        assert framework.run_pre_score(state, one, snapshot, rows).ok
-        scores, status = framework.run_score(state, one, snapshot, outcome)
+        scores = again[2] if again is not None else None
+        if scores is None:
+            assert framework.run_pre_score(state, one, snapshot, rows).ok
+            scores, status = framework.run_score(state, one, snapshot, outcome)
+            assert status.ok
+            framework.learn(state, one, snapshot, outcome, scores)
         assert scores is not None
-        assert status.ok
+        said["kept"] = [key for key, _ in state.items()], state.skip_filter, state.skip_score
         said["scores"] = scores.as_dict(snapshot.names)
         said["best"] = [snapshot.names[row] for row in scores.best()]
         weighted = [part.weighted for part in scores.detail().values()]
@@ -149,15 +158,16 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
     placed: list[str] = []
     for number, step in enumerate(steps):
         if step[0] == "schedule":
-            one = pod(f"p{number}", **asking_for(SHAPES[step[1]], step[2]))
-            cache.update_snapshot(snapshot)
-            if not len(snapshot):
-                continue
-            said = decision(fast, one, snapshot)
-            assert said == decision(slow, one, cache.snapshot())
-            if "best" in said:
-                cache.assume_pod(one.placed(said["best"][0]), said["best"][0])
-                placed.append(one.uid)
+            for same in range(step[3]):
+                one = pod(f"p{number}-{same}", **asking_for(SHAPES[step[1]], step[2]))
+                cache.update_snapshot(snapshot)
+                if not len(snapshot):
+                    continue
+                said = decision(fast, one, snapshot)
+                assert said == decision(slow, one, cache.snapshot())
+                if "best" in said:
+                    cache.assume_pod(one.placed(said["best"][0]), said["best"][0])
+                    placed.append(one.uid)
         elif step[0] == "nominate":
             # The same few pods hope for one node, then for another: what was remembered of both is stale.
             nominator.add(pod(f"rival{step[3]}", **SHAPES[step[1]], priority=step[3] - 1), f"n{step[2]}")
@@ -167,6 +177,42 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
             cache.add_node(node(f"n{step[1]}", **step[2]))
         elif step[0] == "drop" and cache.node(f"n{step[1]}") is not None:
             cache.remove_node(f"n{step[1]}")
+
+
+class CountsAgain(Framework):
+    """Counts the pods that go like the one before them."""
+
+    count = 0
+
+    def run_again(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot
+    ) -> tuple[PreFilterResult, FilterOutcome, Scores] | None:
+        found = super().run_again(state, pod, snapshot)
+        self.count += found is not None
+        return found
+
+
+def test_a_row_of_pods_of_one_shape_is_decided_as_each_alone_would_be() -> None:
+    cache, snapshot = Cache(), Snapshot()
+    for number in range(7):
+        size = {"cpu": str(2 + number % 3), "memory": "8Gi", "pods": "40"}
+        cache.add_node(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}, allocatable=size))
+    fast = CountsAgain(default_configuration(), in_tree_registry())
+    slow = Framework(default_configuration(), in_tree_registry(), reuse=False)
+    spread = [{"maxSkew": 2, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", **WEB}]
+    web = {"labels": {"app": "web"}, "topologySpreadConstraints": spread, "requests": {"cpu": "100m"}}
+    for number in range(60):
+        one = pod(f"p{number}", **(web if number % 20 else {"requests": {"cpu": "300m"}}))
+        cache.update_snapshot(snapshot)
+        said = decision(fast, one, snapshot)
+        assert said == decision(slow, one, cache.snapshot())
+        cache.assume_pod(one.placed(said["best"][0]), said["best"][0])
+        if number % 25 == 24:
+            # Two nodes have changed since the pod before, and a node has other labels.
+            cache.forget_pod("uid-p3")
+            cache.add_node(node("n2", labels={"kubernetes.io/hostname": f"new{number}"}))
+            cache.add_pod(pod("uid-p3", **web).placed("n1"))
+    assert fast.count >= 40
 
 
 class Dislikes:

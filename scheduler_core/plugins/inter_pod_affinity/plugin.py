@@ -125,6 +125,14 @@ class InterPodAffinity:
         state.write(NAME, _Demands(affinity, anti_affinity, namespace_labels, near, away, existing))
         return None, SUCCESS
 
+    def pre_filter_key(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[()] | None:
+        """Return that PreFilter skips while nobody demands anything."""
+        return () if pod.terms is NO_TERMS and not len(snapshot.pods.demanding) else None
+
+    def pre_score_key(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[()] | None:
+        """Return that PreScore skips while nothing speaks for or against a place."""
+        return () if pod.terms is NO_TERMS and not len(snapshot.pods.speaking) else None
+
     def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Count a pod that a dry run put on the row."""
         return self._count(state, pod, added, snapshot, row, 1)

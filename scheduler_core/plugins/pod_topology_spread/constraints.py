@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import msgspec
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import Pod, TopologySpreadConstraint
 from scheduler_core.api.selectors import LabelSelector, Requirement, Selector, SelectorError, read_selector, selects
-from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.interface import Listers, Versioned
 from scheduler_core.snapshot.node_info import PodInfo
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -64,6 +64,7 @@ class ConstraintReader:
         self._defaults = SYSTEM_DEFAULTS if self.system_defaulted else written
         self._default_kinds = frozenset(one.when_unsatisfiable for one in self._defaults)
         self._listers = listers
+        self._version = listers.version if isinstance(listers, Versioned) else None
         self._known: dict[tuple[bytes, tuple[str | None, ...], str], Constraints] = {}
         self._defaulted: dict[tuple[Selector, str, tuple[str | None, ...]], Constraints] = {}
         """(selector, kind, values of `matchLabelKeys`) → the default constraints with it."""
@@ -72,6 +73,12 @@ class ConstraintReader:
     def has_defaults(self, kind: str) -> bool:
         """Return whether pods without constraints of their own may get any of a kind."""
         return kind in self._default_kinds
+
+    def key(self, info: PodInfo, kind: str) -> Hashable | None:
+        """Return what a pod's constraints of a kind follow from beside its shape; None: they are to be read."""
+        if info.pod.spec.topology_spread_constraints or kind not in self._default_kinds:
+            return ()
+        return None if self._version is None else self._version(_SOURCES)
 
     def of(self, info: PodInfo, kind: str) -> Constraints:
         """Return the pod's constraints of a kind.
@@ -190,6 +197,8 @@ def _requirements(written: Mapping[str, Any]) -> tuple[Requirement, ...]:
 
 
 _SETS: Final = {("apps/v1", "ReplicaSet"): "replicasets.apps", ("apps/v1", "StatefulSet"): "statefulsets.apps"}
+_SOURCES: Final = ("services", "replicationcontrollers", *_SETS.values())
+"""What a default constraint's selector is read from."""
 
 
 def any_selects(constraints: Constraints, labels: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ the sum over its nodes that count; Filter compares it with the emptiest place, S
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import log
@@ -206,6 +206,52 @@ def _rounded(sums: NDArray[np.float64]) -> Ints:
     return found
 
 
+class _ByNumber:
+    """Scores of all nodes that follow from each one's number of pods alone."""
+
+    def __init__(self, namespace: str, selector: Selector, table: Ints, raw: Ints, normalized: Ints) -> None:
+        self._counted = namespace, selector
+        self._table = table.tolist()
+        self._raw, self._normalized = raw, normalized
+        self._look()
+
+    def _look(self) -> None:
+        raw = self._raw
+        self._top, self._least = int(np.maximum.reduce(raw)), int(np.minimum.reduce(raw))
+        self._least_count = int(np.count_nonzero(raw == self._least))
+
+    def change(self, snapshot: Snapshot, row: int) -> bool | None:
+        """Bring the scores level where one row's pods have changed; see `Following`."""
+        number = int(matching_pods(snapshot, *self._counted)[row])
+        if number >= len(self._table):
+            return None
+        before, after = int(self._raw[row]), self._table[number]
+        self._raw[row] = after
+        if self._least < after <= self._top and before < self._top and (before > self._least or self._least_count > 1):
+            self._least_count -= before == self._least
+            self._normalized[row] = _share(after, self._top, self._least)
+            return False
+        self._look()
+        self._normalized[:] = _shares(self._raw, self._top, self._least)
+        return True
+
+
+def _share(score: int, top: int, least: int) -> int:
+    """Return what a score normalises to, the highest of all nodes' being positive."""
+    return 100 * (top + least - score) // top
+
+
+def _shares(scores: Ints, top: int, least: int) -> Ints:
+    """Return what scores normalise to, given the highest and the lowest of them."""
+    if top > _PLAIN_MAX:
+        return 100 * (top + least - scores) // top
+    if not top:
+        return np.full(len(scores), 100, dtype=np.int64)
+    # Nothing here is negative, and doubles this small divide exactly: they take a fraction of the time.
+    shares: NDArray[np.float64] = (100 * (top + least) - 100 * scores) / top
+    return shares.astype(np.int64)
+
+
 class PodTopologySpread:
     """Filter on DoNotSchedule constraints, Score on ScheduleAnyway ones."""
 
@@ -242,6 +288,10 @@ class PodTopologySpread:
             present.append(_present(snapshot, one.topology_key, counted))
         state.write(NAME, _Hard(constraints, inclusion, counts, present))
         return None, SUCCESS
+
+    def pre_filter_key(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Hashable | None:
+        """Return what it follows from that PreFilter skips; None: it counts pods."""
+        return self._reader.key(pod, HARD) if state.get(NAME) is None else None
 
     def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Count a pod that a dry run put on the row."""
@@ -347,6 +397,24 @@ class PodTopologySpread:
         state.write(_SCORE_KEY, _Soft(constraints, weights, counts, ignored, lenient))
         return SUCCESS
 
+    def pre_score_key(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Hashable | None:
+        """Return what the constraints follow from, where none of them counts pods before Score does."""
+        soft: _Soft | None = state.get(_SCORE_KEY)
+        if soft is not None and any(counts is not None and counts is not _NOWHERE for counts in soft.counts):
+            return None
+        return self._reader.key(pod, SOFT)
+
+    def score_following(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, raw: Ints, normalized: Ints
+    ) -> _ByNumber | None:
+        """Return what keeps all nodes' scores level, where one constraint counts pods by node."""
+        soft: _Soft = state.read(_SCORE_KEY)
+        alone = soft.alone(snapshot)
+        if alone is None:
+            return None
+        one, weight = alone
+        return _ByNumber(pod.pod.namespace, one.selector, _by_number(weight, one.max_skew), raw, normalized)
+
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return Σ pods in the node's place × weight + maxSkew − 1, rounded: the fewer, the better."""
         soft: _Soft = state.expect(_SCORE_KEY, _NOT_SCORED)
@@ -381,15 +449,7 @@ class PodTopologySpread:
         soft: _Soft = state.read(_SCORE_KEY)
         kept = scores if soft.ignored is None else scores[~soft.ignored]
         top = int(kept.max(initial=0))
-        normalized: Ints
-        if top > _PLAIN_MAX:
-            normalized = 100 * (top + int(kept.min()) - scores) // top
-        elif top:
-            # Nothing here is negative, and doubles this small divide exactly: they take a fraction of the time.
-            shares: NDArray[np.float64] = (100 * (top + int(np.minimum.reduce(kept))) - 100 * scores) / top
-            normalized = shares.astype(np.int64)
-        else:
-            normalized = np.full(len(scores), 100, dtype=np.int64)
+        normalized = _shares(scores, top, int(np.minimum.reduce(kept)) if top else 0)
         if soft.ignored is not None:
             normalized[soft.ignored] = 0
         return normalized
