@@ -48,7 +48,7 @@ class DaemonSetController:
         index_ownership(self._revisions)
         self._sets.add_index("namespace", lambda document: [document["metadata"]["namespace"]])
         self._sets.add_handler(self._set_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, owned_by="DaemonSet")
         self._nodes.add_handler(self._node_changed)
         self._revisions.add_handler(self._revision_changed)
 

@@ -36,7 +36,7 @@ class DeploymentController:
         self._sets.add_index("uid", lambda document: [document["metadata"]["uid"]])
         self._deployments.add_handler(self._deployment_changed)
         self._sets.add_handler(self._set_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, reads=())
 
     # -- what makes work ----------------------------------------------------------------------------------------
 

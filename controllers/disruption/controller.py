@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
+from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import controller_of
 from controllers.log.operations import Update
@@ -51,7 +52,7 @@ class DisruptionController:
         self._selectors: dict[str, tuple[Document, Selector]] = {}
         """By the uid of a budget that there is: the budget that was read, and what it selects."""
         self._budgets.add_index("namespace", _namespace)
-        self._pods.add_index("namespace", _namespace)
+        self._pods.add_index("namespace", _namespace, of=(NAMESPACE,))
         self._budgets.add_handler(self._budget_changed)
         self._pods.add_handler(self._pod_changed)
         for lister in self._owners.values():
@@ -64,12 +65,12 @@ class DisruptionController:
             self._selectors.pop(old["metadata"]["uid"], None)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
-        namespace = ((new or old) or {})["metadata"]["namespace"]
-        if new is not None and len(self._about(new)) > 1:
+        budgets = self._budgets.indexed("namespace", ((new or old) or {})["metadata"]["namespace"])
+        if budgets and new is not None and len(self._about(new)) > 1:
             self._queue.add(_SEVERAL + key_of(new))
         if new is not None and _stale(new) is not None and (old is None or _stale(old) != _stale(new)):
             self._queue.add(_STALE + key_of(new))
-        for budget in self._budgets.indexed("namespace", namespace):
+        for budget in budgets:
             if any(pod is not None and self._is_about(budget, pod) for pod in (old, new)):
                 self._queue.add(key_of(budget))
 
@@ -303,8 +304,10 @@ def _condition(budget: Document, work: Work, *, allowed: bool, reason: str, mess
 def _stale(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the condition that says that a pod is to go, of one that does not go."""
     told = condition(pod, "DisruptionTarget")
+    if told is None:
+        return None
     ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    if told is None or told["status"] != "True" or told.get("reason") == "TerminationByKubelet" or ended:
+    if told["status"] != "True" or told.get("reason") == "TerminationByKubelet" or ended:
         return None
     return None if "deletionTimestamp" in pod["metadata"] else told
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from controllers.endpoint.subsets import MOST, count, packed, truncated
+from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.services import (
     HEADLESS,
@@ -18,6 +19,7 @@ from controllers.kit.services import (
     by_namespace,
     has_address,
     host_name,
+    index_selecting,
     is_listed,
     is_ready,
     pods_of,
@@ -53,8 +55,8 @@ class EndpointController:
         self._replaced: dict[str, str] = {}
         """Versions that this controller has written over, by key: a copy that still shows one is out of date."""
         self._began = False
-        self._services.add_index("namespace", by_namespace)
-        self._pods.add_index("namespace", by_namespace)
+        index_selecting(self._services)
+        self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._services.add_handler(self._service_changed)
         self._pods.add_handler(self._pod_changed)
         self._endpoints.add_handler(self._endpoints_changed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.pods import owner_reference
 from controllers.kit.services import (
@@ -18,6 +19,7 @@ from controllers.kit.services import (
     by_namespace,
     has_address,
     host_name,
+    index_selecting,
     is_listed,
     is_ready,
     pods_of,
@@ -56,8 +58,8 @@ class EndpointSliceController:
         self._slices = setup.informers[SLICES]
         self._queue = setup.queue
         self._times = TriggerTimes()
-        self._services.add_index("namespace", by_namespace)
-        self._pods.add_index("namespace", by_namespace)
+        index_selecting(self._services)
+        self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._slices.add_index("service", _service_of)
         self._services.add_handler(self._service_changed)
         self._pods.add_handler(self._pod_changed)

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Final
 
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.kinds.table import KINDS, TABLE, find_kind
-from controllers.kit.informer import DefinedLister, Handler, Lister
+from controllers.kit.informer import DefinedLister, Lister
+from controllers.kit.interest import OWNERS, UID, Handler
 from controllers.kit.manager import Reconcile, Setup, Work, must
 from controllers.log.operations import Delete, Operation, Patch, Propagation
 from controllers.loop.component import DEFINED
@@ -63,8 +64,8 @@ class GarbageCollector:
         assert isinstance(defined, DefinedLister), "it lists what is defined"
         self._defined = defined
         for resource, lister in self._listers.items():
-            lister.add_index("owner", by_owner)
-            lister.add_index("any-uid", by_uid)
+            lister.add_index("owner", by_owner, of=(OWNERS,))
+            lister.add_index("any-uid", by_uid, of=(UID,))
             lister.add_handler(self._handler(resource))
 
     # -- what makes work ----------------------------------------------------------------------------------------
@@ -82,13 +83,17 @@ class GarbageCollector:
                 assert old is not None, "a deletion has a last state"
                 self._owner_gone(old)
                 return
+            metadata = new["metadata"]
+            references = metadata.get("ownerReferences")
+            before = [] if old is None else old["metadata"].get("ownerReferences")
+            ends = "deletionTimestamp" in metadata and metadata.get("finalizers")
+            if references is before and old is not None and not ends:
+                return
             resource = self._resource_of(watched, new)
             self._unblock(old, new)
-            metadata = new["metadata"]
-            if "deletionTimestamp" in metadata and metadata.get("finalizers"):
+            if ends:
                 self._queue.add(_key(resource, new))
-            references = metadata.get("ownerReferences")
-            fresh = references and (old is None or references != old["metadata"].get("ownerReferences"))
+            fresh = references and (old is None or references != before)
             home = metadata.get("namespace", "")
             if fresh and not all(self._find(reference, home) is not None for reference in references):
                 self._queue.add(_key(resource, new))

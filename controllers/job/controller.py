@@ -13,6 +13,7 @@ from controllers.job.facts import TRACKING, is_finished, is_managed_here, is_tra
 from controllers.job.sync import Sync
 from controllers.job.tracking import JOBS, untracked
 from controllers.kit.expectations import Expectations
+from controllers.kit.interest import FINALIZERS, OWNERS
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of
 from controllers.kit.pods import controller_of
@@ -42,10 +43,10 @@ class JobController:
         """Key → uids of pods whose finalizer was taken and whose change has not been seen."""
         self._failures: dict[str, Failures] = {}
         index_ownership(self._pods)
-        self._pods.add_index(_BY_JOB, _tracked_by)
+        self._pods.add_index(_BY_JOB, _tracked_by, of=(OWNERS, FINALIZERS))
         self._jobs.add_index("namespace", _namespace)
         self._jobs.add_handler(self._job_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, owned_by="Job")
 
     # -- what makes work ----------------------------------------------------------------------------------------
 

@@ -7,10 +7,11 @@ in the caches are shared: read them, never change them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.kinds.table import TABLE
+from controllers.kit.interest import Handler, Interests, Part
 from controllers.kit.reflector import Reflector
 from controllers.log.store import Event, Stored
 from controllers.loop.component import DEFINED
@@ -18,9 +19,6 @@ from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError
-
-Handler = Callable[[Document | None, Document | None], None]
-"""(old, new): (None, new) added, (old, new) modified, (old, None) deleted. `old` is the last state that was known."""
 
 RELIST_TIMER: Final = "informers/relist"
 """The timer under which `Informers` lists again; the component hands it to `fire`."""
@@ -40,6 +38,21 @@ def by_node(document: Document) -> Iterable[str]:
         yield node
 
 
+class _Index(NamedTuple):
+    keys_of: Callable[[Document], Iterable[str]]
+    table: dict[str, dict[tuple[str, str], None]]
+    of: Sequence[Part]
+
+
+def _share(old: Document, new: Document, parts: Sequence[Part]) -> bool:
+    """Return whether two states have these parts in common: whoever changed the one into the other left them alone."""
+    for top, name in parts:
+        before, after = old.get(top), new.get(top)
+        if before is not after and (before or {}).get(name) is not (after or {}).get(name):
+            return False
+    return True
+
+
 class Lister:
     """The indexed copy of one resource; its read side."""
 
@@ -49,29 +62,43 @@ class Lister:
         self.changes = 0
         """How many changes it has taken: while it is the same, so is all that is read here."""
         self._objects: dict[tuple[str, str], Document] = {}
-        self._indexes: dict[str, tuple[Callable[[Document], Iterable[str]], dict[str, dict[tuple[str, str], None]]]]
-        self._indexes = {}
-        self._handlers: list[Handler] = []
+        self._indexes: dict[str, _Index] = {}
+        self._interests = Interests()
 
-    def add_index(self, name: str, keys_of: Callable[[Document], Iterable[str]]) -> None:
-        """Keep an index; once a name."""
+    def add_index(self, name: str, keys_of: Callable[[Document], Iterable[str]], *, of: Sequence[Part] = ()) -> None:
+        """Keep an index; once a name.
+
+        Args:
+            name: its name.
+            keys_of: object → its keys.
+            of: the parts of an object that its keys follow from, beside what never changes; none: from all of it.
+        """
         if name in self._indexes:
             return
         table: dict[str, dict[tuple[str, str], None]] = {}
-        self._indexes[name] = (keys_of, table)
+        self._indexes[name] = _Index(keys_of, table, of)
         for place, document in self._objects.items():
             for key in keys_of(document):
                 table.setdefault(key, {})[place] = None
 
-    def add_handler(self, handler: Handler) -> None:
-        """Call `handler` at every change from now on, in order of addition."""
-        self._handlers.append(handler)
+    def add_handler(
+        self, handler: Handler, *, owned_by: str | None = None, reads: Iterable[Part] | None = None
+    ) -> None:
+        """Call `handler` at every change from now on, in order of addition.
+
+        Args:
+            handler: called.
+            owned_by: only about objects that an object of this kind controls, or controlled before, or that nothing
+                controls; None: about all.
+            reads: only about modifications of these parts, beside what is added or deleted; none: of no modification
+                at all; None: of every one.
+        """
+        self._interests.add(handler, owned_by, reads)
 
     def tell_all(self) -> None:
         """Tell the handlers of every object as one that was added: they are younger than the copy."""
         for place in sorted(self._objects):
-            for handler in self._handlers:
-                handler(None, self._objects[place])
+            self._interests.tell(None, self._objects[place])
 
     def get(self, namespace: str, name: str) -> Document | None:
         """Return the object."""
@@ -86,14 +113,14 @@ class Lister:
 
     def indexed(self, index: str, key: str) -> list[Document]:
         """Return the objects under an index key, in order of (namespace, name)."""
-        places = self._indexes[index][1].get(key)
+        places = self._indexes[index].table.get(key)
         if not places:
             return []
         return [self._objects[place] for place in (sorted(places) if len(places) > 1 else places)]
 
     def has_indexed(self, index: str, key: str) -> bool:
         """Return whether any object is under an index key."""
-        return bool(self._indexes[index][1].get(key))
+        return bool(self._indexes[index].table.get(key))
 
     # -- the reflector's side ------------------------------------------------------------------------------------
 
@@ -117,15 +144,19 @@ class Lister:
             old = None
         self._objects[place] = document
         self.changes += 1
-        for keys_of, table in self._indexes.values():
-            before = () if old is None else tuple(keys_of(old))
-            after = tuple(keys_of(document))
-            if before != after:
+        for keys_of, table, of in self._indexes.values():
+            if old is not None:
+                if of and _share(old, document, of):
+                    continue
+                before, after = tuple(keys_of(old)), tuple(keys_of(document))
+                if before == after:
+                    continue
                 self._unindex(table, before, place)
-                for key in after:
-                    table.setdefault(key, {})[place] = None
-        for handler in self._handlers:
-            handler(old, document)
+            else:
+                after = tuple(keys_of(document))
+            for key in after:
+                table.setdefault(key, {})[place] = None
+        self._interests.tell(old, document)
 
     def remove(self, namespace: str, name: str, document: Document) -> None:
         """Take a deletion."""
@@ -134,10 +165,9 @@ class Lister:
         if old is None:
             return
         self.changes += 1
-        for keys_of, table in self._indexes.values():
+        for keys_of, table, _ in self._indexes.values():
             self._unindex(table, tuple(keys_of(old)), place)
-        for handler in self._handlers:
-            handler(document, None)
+        self._interests.tell(document, None)
 
     @staticmethod
     def _unindex(table: dict[str, dict[tuple[str, str], None]], keys: Iterable[str], place: tuple[str, str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from controllers.kit.informer import Lister, by_controller
+from controllers.kit.interest import OWNERS
 from controllers.kit.pods import controller_of, owner_reference
 from controllers.log.operations import Operation, Patch
 from scheduler_core.api.document import Document
@@ -25,8 +26,8 @@ def orphans_by_namespace(document: Document) -> Iterable[str]:
 
 def index_ownership(lister: Lister) -> None:
     """Keep the indexes that `claim` reads."""
-    lister.add_index("controller", by_controller)
-    lister.add_index("orphans", orphans_by_namespace)
+    lister.add_index("controller", by_controller, of=(OWNERS,))
+    lister.add_index("orphans", orphans_by_namespace, of=(OWNERS,))
 
 
 def requirements_of(selector: Mapping[str, Any] | None) -> tuple[Requirement, ...] | None:

@@ -27,6 +27,16 @@ def by_namespace(document: Document) -> Iterable[str]:
     yield document["metadata"].get("namespace", "")
 
 
+def index_selecting(services: Lister) -> None:
+    """Keep Services that select pods, by namespace."""
+    services.add_index("selecting", _selecting)
+
+
+def _selecting(service: Document) -> Iterable[str]:
+    if (service.get("spec") or {}).get("selector") is not None:
+        yield from by_namespace(service)
+
+
 def selects(service: Mapping[str, Any], labels: Labels) -> bool:
     """Return whether a Service's selector takes labels; without a selector it takes none."""
     selector = (service.get("spec") or {}).get("selector")
@@ -40,8 +50,8 @@ def pods_of(service: Document, pods: Lister) -> list[Document]:
 
 
 def services_of_change(services: Lister, old: Document | None, new: Document | None) -> set[str]:
-    """Return the keys of the Services that a change of a pod may matter to; `services` is indexed by namespace."""
-    if not services.has_indexed("namespace", (new or old or {})["metadata"]["namespace"]):
+    """Return the keys of the Services that a change of a pod may matter to; see `index_selecting`."""
+    if not services.has_indexed("selecting", (new or old or {})["metadata"]["namespace"]):
         return set()
     if old is None or new is None:
         return _services(services, new or old or {})
@@ -142,7 +152,7 @@ def _ready_changed(pod: Document) -> str:
 
 
 def _services(services: Lister, pod: Mapping[str, Any]) -> set[str]:
-    found = services.indexed("namespace", pod["metadata"]["namespace"])
+    found = services.indexed("selecting", pod["metadata"]["namespace"])
     return {key_of(service) for service in found if selects(service, _labels(pod))}
 
 

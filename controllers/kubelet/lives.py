@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kit.informer import Informers, by_node
+from controllers.kit.interest import NODE_NAME, POD_VOLUMES
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
 from controllers.kit.recorder import Recorder
@@ -85,8 +86,8 @@ class Lives:
         self.refused = refused
         self._nodes, self._pods = informers["nodes"], informers["pods"]
         self._claims = informers["persistentvolumeclaims"]
-        self._pods.add_index("node", by_node)
-        self._pods.add_index("claim", claims_of_pod)
+        self._pods.add_index("node", by_node, of=(NODE_NAME,))
+        self._pods.add_index("claim", claims_of_pod, of=(POD_VOLUMES,))
         self._pods.add_index("uid", _by_uid)
         self._claims.add_handler(self._claim_changed)
         for resource in ("configmaps", "secrets"):

@@ -21,6 +21,7 @@ from controllers.flags.controllermanager import ERA, POD_EVICTION_TIMEOUT
 from controllers.flags.flag import ERA_THEN
 from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kit.informer import by_node
+from controllers.kit.interest import NODE_NAME
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, must
 from controllers.kit.pods import controller_of
 from controllers.kubelet.orders import is_gone
@@ -46,7 +47,7 @@ class NodeController:
         self._pods = setup.informers["pods"]
         self._sets = setup.informers["daemonsets.apps"]
         self._queue = setup.queue
-        self._pods.add_index("node", by_node)
+        self._pods.add_index("node", by_node, of=(NODE_NAME,))
         self._nodes.add_handler(self._node_changed)
         self._pods.add_handler(self._pod_changed)
         self._emptied: set[str] = set()

@@ -25,6 +25,7 @@ from controllers.flags.controllermanager import (
 from controllers.flags.flag import ERA_THEN
 from controllers.kinds.coordination.heartbeat import is_running, renewed_unix_ms
 from controllers.kit.informer import by_node
+from controllers.kit.interest import NODE_NAME
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import ready_since_ms
 from controllers.log.operations import Operation, Patch, Result, Update
@@ -66,9 +67,9 @@ class NodeLifecycleController:
         self._nodes = setup.informers["nodes"]
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
-        self._pods.add_index("node", by_node)
+        self._pods.add_index("node", by_node, of=(NODE_NAME,))
         self._nodes.add_handler(self._node_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, reads=(NODE_NAME,))
         self._began_ms = -1
         self._looked_ms = -1
         self._known: dict[str, str] = {}

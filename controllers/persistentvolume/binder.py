@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
 from controllers.admission.storage import default_class
+from controllers.kit.interest import POD_VOLUMES
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import claims_of_pod
 from controllers.log.operations import Delete, Operation, Patch
@@ -58,7 +59,7 @@ class PersistentVolumeController:
         self._classes = setup.informers[CLASSES]
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
-        self._pods.add_index("claim", claims_of_pod)
+        self._pods.add_index("claim", claims_of_pod, of=(POD_VOLUMES,))
         self._claims.add_index("waiting", _waiting_for)
         self._claims.add_handler(self._claim_changed)
         self._volumes.add_handler(self._volume_changed)

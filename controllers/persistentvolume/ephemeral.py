@@ -25,7 +25,7 @@ class EphemeralVolumes:
         self._pods = setup.informers["pods"]
         self._claims = setup.informers[CLAIMS]
         self._queue = setup.queue
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, reads=())
         self._claims.add_handler(self._claim_changed)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from controllers.kinds.storage.volumeattributesclass import CLASS_PROTECTION
+from controllers.kit.interest import POD_VOLUMES
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import claims_of_pod
 from controllers.log.operations import Patch
@@ -31,9 +32,9 @@ class ClaimProtection:
         self._claims = setup.informers[CLAIMS]
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
-        self._pods.add_index("claim", claims_of_pod)
+        self._pods.add_index("claim", claims_of_pod, of=(POD_VOLUMES,))
         self._claims.add_handler(self._claim_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, reads=())
 
     def _claim_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None and _is_due(new, CLAIM_PROTECTION):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from controllers.flags import controllermanager as flags
 from controllers.kinds.autoscaling.metrics import SOURCES
 from controllers.kinds.table import KINDS
+from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import labels_of, requirements_of
 from controllers.log.operations import Operation, Result, Update
@@ -43,7 +44,7 @@ class HorizontalController:
         self._memories: dict[str, Memory] = {}
         self._selectors: dict[str, _Selector] = {}
         """Key → what the pods of its target are selected by, since it was last looked at."""
-        self._pods.add_index("namespace", _namespace)
+        self._pods.add_index("namespace", _namespace, of=(NAMESPACE,))
         self._scalers.add_handler(self._changed)
 
     def _changed(self, old: Document | None, new: Document | None) -> None:

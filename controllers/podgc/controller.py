@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 from controllers.flags.controllermanager import ERA, TERMINATED_POD_GC_THRESHOLD
 from controllers.flags.flag import ERA_THEN
 from controllers.kit.informer import by_node
+from controllers.kit.interest import NODE_NAME
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work
 from controllers.kit.pods import disrupted
 from controllers.log.operations import Delete, Operation, Update
@@ -41,7 +42,7 @@ class PodGCController:
         self._nodes = setup.informers["nodes"]
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
-        self._pods.add_index("node", by_node)
+        self._pods.add_index("node", by_node, of=(NODE_NAME,))
         self._nodes.add_handler(self._node_changed)
         self._pods.add_handler(self._pod_changed)
         self._began_ms = -1

@@ -50,7 +50,7 @@ class ReplicaController:
         self._sets.add_index("controller", _controller_uid)
         self._sets.add_index("namespace", _namespace)
         self._sets.add_handler(self._set_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, owned_by=self.KIND)
 
     # -- what makes work ----------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from typing import ClassVar, Final
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.custom.kinds import established
 from controllers.kinds.table import KINDS
-from controllers.kit.informer import DefinedLister, Handler
+from controllers.kit.informer import DefinedLister
+from controllers.kit.interest import NAMESPACE, Handler
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.services import by_namespace
 from controllers.log.operations import Update
@@ -46,7 +47,7 @@ class ResourceQuotaController:
         self._evaluators = {resource: evaluator_of(resource) for resource in COUNTED}
         self._queue = setup.queue
         for resource, lister in self._listers.items():
-            lister.add_index("namespace", by_namespace)
+            lister.add_index("namespace", by_namespace, of=(NAMESPACE,))
             lister.add_handler(self._handler(self._evaluators[resource]))
         self._quotas.add_handler(self._quota_changed)
         defined = setup.informers[DEFINED]

@@ -55,7 +55,7 @@ class StatefulSetController:
         index_ownership(self._revisions)
         self._sets.add_index("namespace", lambda document: [document["metadata"]["namespace"]])
         self._sets.add_handler(self._set_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, owned_by="StatefulSet")
         self._claims.add_handler(self._claim_changed)
 
     # -- what makes work ----------------------------------------------------------------------------------------

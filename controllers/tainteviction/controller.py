@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from controllers.kit.informer import by_node
+from controllers.kit.interest import NODE_NAME, TOLERATIONS
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import disrupted
 from controllers.log.operations import Delete, Update
@@ -35,9 +36,9 @@ class TaintEvictionController:
         self._nodes = setup.informers["nodes"]
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
-        self._pods.add_index("node", by_node)
+        self._pods.add_index("node", by_node, of=(NODE_NAME,))
         self._nodes.add_handler(self._node_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, reads=(NODE_NAME, TOLERATIONS))
         self._evictions: dict[str, int] = {}
         """Simulated milliseconds at which a pod's time is over, by key."""
 

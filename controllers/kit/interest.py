@@ -1,0 +1,103 @@
+"""Of which changes a handler is told: by who controls the object, and by what of it has changed.
+
+A pod is heard of by some twenty handlers, and what happens to most pods concerns three of them. Who says what it looks
+at is not called for the rest: all that the handlers of one copy look at is compared once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from scheduler_core.api.document import Document
+
+Handler = Callable[[Document | None, Document | None], None]
+"""(old, new): (None, new) added, (old, new) modified, (old, None) deleted. `old` is the last state that was known."""
+
+Part = tuple[str, str]
+"""A part of a document: a member of the top, and a member of that, such as `("spec", "nodeName")`."""
+
+NAMESPACE: Final[Part] = ("metadata", "namespace")
+UID: Final[Part] = ("metadata", "uid")
+OWNERS: Final[Part] = ("metadata", "ownerReferences")
+FINALIZERS: Final[Part] = ("metadata", "finalizers")
+NODE_NAME: Final[Part] = ("spec", "nodeName")
+TOLERATIONS: Final[Part] = ("spec", "tolerations")
+POD_VOLUMES: Final[Part] = ("spec", "volumes")
+
+_ADDED: Final = -1
+_DELETED: Final = -2
+
+_NOBODY: Final = ""
+
+
+class _Interest(NamedTuple):
+    handler: Handler
+    owned_by: str | None
+    reads: int | None
+    """Bits of the parts; None: it is told whatever has changed."""
+
+
+class Interests:
+    """The handlers of one copy, in order."""
+
+    def __init__(self) -> None:
+        self._all: list[_Interest] = []
+        self._bits: dict[Part, int] = {}
+        self._by_owner = False
+        self._told: dict[tuple[str, str, int], tuple[Handler, ...]] = {}
+
+    def add(self, handler: Handler, owned_by: str | None, reads: Iterable[Part] | None) -> None:
+        """Take one more handler; see `Lister.add_handler`."""
+        bits = None
+        if reads is not None:
+            bits = 0
+            for part in reads:
+                bits |= self._bits.setdefault(part, 1 << len(self._bits))
+        self._all.append(_Interest(handler, owned_by, bits))
+        self._by_owner = self._by_owner or owned_by is not None
+        self._told.clear()
+
+    def tell(self, old: Document | None, new: Document | None) -> None:
+        """Call those whom a change concerns."""
+        if old is None:
+            changed = _ADDED
+        elif new is None:
+            changed = _DELETED
+        else:
+            changed = self._changed(old, new)
+        before = after = _NOBODY
+        if self._by_owner:
+            before, after = _controlled_by(old), _controlled_by(new)
+        key = (before, after, changed)
+        told = self._told.get(key)
+        if told is None:
+            told = self._told[key] = tuple(self._concerned(old, new, key))
+        for handler in told:
+            handler(old, new)
+
+    def _changed(self, old: Document, new: Document) -> int:
+        bits = 0
+        for (top, name), bit in self._bits.items():
+            before, after = old.get(top), new.get(top)
+            if before is not after and (before or {}).get(name) != (after or {}).get(name):
+                bits |= bit
+        return bits
+
+    def _concerned(self, old: Document | None, new: Document | None, key: tuple[str, str, int]) -> Iterable[Handler]:
+        before, after, changed = key
+        kinds = {kind for document, kind in ((old, before), (new, after)) if document is not None}
+        for handler, owned_by, reads in self._all:
+            if owned_by is not None and not kinds & {owned_by, _NOBODY}:
+                continue
+            if reads is None or changed < 0 or reads & changed:
+                yield handler
+
+
+def _controlled_by(document: Document | None) -> str:
+    """Return the kind of an object's controlling owner; empty: it has none."""
+    if document is not None:
+        for reference in document["metadata"].get("ownerReferences") or ():
+            if reference.get("controller"):
+                return str(reference.get("kind"))
+    return _NOBODY
