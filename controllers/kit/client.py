@@ -7,6 +7,7 @@ controller's uid, and the simulated time. So a row more or less elsewhere in the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from controllers.kinds.table import REGISTRY
@@ -14,12 +15,15 @@ from controllers.log.operations import Create, Operation, Result
 from controllers.log.store import Store, Transaction
 from controllers.loop.loop import Emission
 from controllers.registry.context import Context
-from controllers.registry.repeats import Draws, Repeats
+from controllers.registry.repeats import Draws, Repeats, Run
 from scheduler_core.api.draw import draw_suffix, draw_uid
 
 RESTART_ORDINALS: Final = 1_000_000
 """Ordinals an owner leaves to each of its predecessors within one simulated millisecond: a new owner that resumes at
 the very millisecond at which the last one stopped cannot draw a uid that is already taken."""
+
+WRITTEN_TOGETHER: Final = frozenset({"pods", "events"})
+"""What a workload's pods come with, by turns: pods are made and bound, and both is told."""
 
 
 class Client:
@@ -33,6 +37,7 @@ class Client:
         self._began_ms = store.horizon_ms
         self._made: dict[str, int] = {}
         self._made_ms = -1
+        self._repeats = Repeats(WRITTEN_TOGETHER)
 
     def commit(self, emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[list[Result], int]:
         """Write one tick's emissions: in one transaction, or in more where others wait.
@@ -59,18 +64,31 @@ class Client:
         self, transaction: Transaction, emissions: Sequence[Emission], now_ms: int, results: list[Result]
     ) -> int:
         """Write emissions until others should have their turn; return how many were written."""
-        repeats = Repeats()
-        for number, emission in enumerate(emissions, 1):
-            if emission.trace is not None:
-                transaction.trace(*emission.trace)
-            if emission.operation is None:
-                # A trace goes with the operation after it.
-                continue
-            context = self._context(emission.operation, emission.actor, now_ms, repeats)
-            results.append(REGISTRY.attempt(transaction, emission.operation, context))
-            if transaction.others_wait():
-                return number
-        return len(emissions)
+        repeats = self._repeats
+        repeats.go_on(now_ms, transaction.revision)
+        try:
+            for number, emission in enumerate(emissions, 1):
+                if emission.trace is not None:
+                    transaction.trace(*emission.trace)
+                if emission.operation is None:
+                    # A trace goes with the operation after it.
+                    continue
+                results.append(self._attempt(transaction, emission.operation, emission.actor, now_ms))
+                if transaction.others_wait():
+                    return number
+            return len(emissions)
+        finally:
+            repeats.rest(now_ms, transaction.revision)
+
+    def _attempt(self, transaction: Transaction, operation: Operation, actor: str, now_ms: int) -> Result:
+        run = self._repeats.begin(operation, actor)
+        if run is not None and run.is_known and isinstance(operation, Create):
+            draws = self._draws(operation, now_ms)
+            new_uid, new_suffix = partial(draws, draw_uid), partial(draws, draw_suffix)
+            repeated = REGISTRY.repeat(transaction, run, operation, actor, new_uid, new_suffix)
+            if repeated is not None:
+                return repeated
+        return REGISTRY.attempt(transaction, operation, self._context(operation, actor, now_ms, run))
 
     def apply(self, operation: Operation, actor: str) -> Result:
         """Write one operation outside the loop's ticks, as a row from elsewhere, stamped at the store's horizon."""
@@ -86,19 +104,19 @@ class Client:
         with self._store.transaction("session", now_ms=now_ms, fence=self._fence):
             pass
 
-    def _context(self, operation: Operation, actor: str, now_ms: int, repeats: Repeats | None = None) -> Context:
+    def _context(self, operation: Operation, actor: str, now_ms: int, run: Run | None = None) -> Context:
         draws = self._draws(operation, now_ms) if isinstance(operation, Create) else _no_draw
-        if repeats is not None:
-            repeats.begin(operation, actor)
-            if repeats.is_recording:
-                draws = repeats.recording(draws)
+        drawn: list[str] = []
+        if run is not None and run.is_recording:
+            draws = _recording(draws, drawn)
         return Context(
             actor=actor,
             epoch_ms=self._store.epoch_ms,
-            new_uid=lambda: draws(draw_uid),
-            new_suffix=lambda: draws(draw_suffix),
+            new_uid=partial(draws, draw_uid),
+            new_suffix=partial(draws, draw_suffix),
             field_validation="Ignore",
-            repeats=repeats,
+            run=run,
+            drawn=drawn,
         )
 
     def _draws(self, operation: Create, now_ms: int) -> Draws:
@@ -123,6 +141,17 @@ class Client:
         ordinal = self._made.get(place, base)
         self._made[place] = ordinal + 1
         return ordinal
+
+
+def _recording(draws: Draws, drawn: list[str]) -> Draws:
+    """Return draws whose results are noted."""
+
+    def noted(draw: Callable[..., str]) -> str:
+        value = draws(draw)
+        drawn.append(value)
+        return value
+
+    return noted
 
 
 def _no_draw(draw: Callable[..., str]) -> str:

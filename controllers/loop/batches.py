@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from controllers.log.operations import Result
@@ -16,6 +17,25 @@ that a person's write waits little. Traces do not count."""
 
 TICK_OPERATIONS_MORE: Final = 10
 """Operations past the maximum that still go with it: a transaction of their own would cost more than they do."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How far a tick is.
+
+    Attributes:
+        events_max: how many events it takes.
+        count: how many have begun.
+        operations: how many were emitted among the first `seen` emissions.
+        kept: emissions of the events before the one under way, `called` their calls: they stay, should it fail.
+    """
+
+    events_max: int
+    count: int = 0
+    operations: int = 0
+    seen: int = 0
+    kept: int = 0
+    called: int = 0
 
 
 def first_gone(rows: Sequence[Event]) -> int:

@@ -142,6 +142,9 @@ class Floor(Protocol):
     emitted: list[Emission]
     called: list[Call]
 
+    def next_now(self) -> bool:
+        """Let the event under way go on as the next one."""
+
     def plan(self, slot: Slot, timer: Hashable, at_ms: int) -> None:
         """Plan a component's timer at the loop's time `at_ms`."""
 
@@ -220,6 +223,13 @@ class Tick:
     def plan(self, timer: Hashable, at_ms: int) -> None:
         """Call `fire(timer)` at `at_ms` on the own clock (now, if that is past), instead of when it was planned."""
         self._loop.plan(self._slot, timer, self._slot.clock.world(at_ms))
+
+    def next_now(self) -> bool:
+        """Return whether a timer planned for now would be the next event: then this is it, and is gone on with at once.
+
+        The tick counts one event more. False: others come first, or the tick is full; plan it.
+        """
+        return self._loop.next_now()
 
     def cancel(self, timer: Hashable) -> None:
         """Forget a planned timer."""

@@ -35,7 +35,7 @@ from controllers.kinds.table import find_resource
 from controllers.log.operations import Result
 from controllers.log.store import Event, Gone, Store
 from controllers.loop.agenda import Agenda, Entry
-from controllers.loop.batches import TICK_OPERATIONS_MAX, first_gone, transactions, with_lost
+from controllers.loop.batches import TICK_OPERATIONS_MAX, Room, first_gone, transactions, with_lost
 from controllers.loop.component import DEFINED, Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
 
 __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot", "Tick"]
@@ -89,6 +89,7 @@ class Loop(Agenda):
         """Rows from elsewhere are stamped at or after this."""
         self.ahead_ms: int | None = None
         """The stamp of the first row that is not taken yet because its time has not come."""
+        self._room = Room(0)
 
     def promise(self, horizon_ms: int) -> None:
         """Let writes from elsewhere be stamped at or after this time from now on."""
@@ -155,21 +156,37 @@ class Loop(Agenda):
         urgent = self.run_urgent()
         if urgent:
             return urgent
-        limit = 1 if self.single_events or self._heap[0].kind == "start" else TICK_EVENTS_MAX
-        count = operations = 0
-        while count < limit and operations < TICK_OPERATIONS_MAX:
+        self._room = Room(1 if self.single_events or self._heap[0].kind == "start" else TICK_EVENTS_MAX)
+        while self._has_room():
             due_ms = self._due_ms()
-            if due_ms is None or due_ms > self.now_ms or (count and self._heap[0].kind == "start"):
+            if due_ms is None or due_ms > self.now_ms or (self._room.count and self._heap[0].kind == "start"):
                 break
-            before = len(self.emitted)
+            self._room.count += 1
             self._dispatch(heappop(self._heap))
-            for emission in self.emitted[before:]:
-                if emission.operation is not None:
-                    operations += 1
-            count += 1
+        count, self._room = self._room.count, Room(0)
         self.events_run += count
         self._flush()
         return count
+
+    def _has_room(self) -> bool:
+        """Return whether one event more fits into the tick."""
+        room, emitted = self._room, self.emitted
+        for emission in emitted[room.seen :] if len(emitted) > room.seen else ():
+            if emission.operation is not None:
+                room.operations += 1
+        room.seen = len(emitted)
+        return room.count < room.events_max and room.operations < TICK_OPERATIONS_MAX
+
+    def next_now(self) -> bool:
+        """Let the event under way go on as the next one: where nothing else is due, and the tick has room for it."""
+        if not self._has_room():
+            return False
+        due_ms = self._due_ms()
+        if due_ms is not None and due_ms <= self.now_ms:
+            return False
+        self._room.count += 1
+        self._room.kept, self._room.called = len(self.emitted), len(self.called)
+        return True
 
     def tick_of(self, slot: Slot) -> Tick:
         """Return a tick for a component to act in, outside of its own entries; the next tick commits it."""
@@ -282,13 +299,14 @@ class Loop(Agenda):
         component = slot.component
         assert component is not None, "an entry of a stopped component was left valid"
         tick = Tick(self, slot)
-        emitted, called = len(self.emitted), len(self.called)
+        self._room.kept, self._room.called = len(self.emitted), len(self.called)
         try:
             self._call(entry, slot, component, tick)
         except Exception as error:
             if self.on_failure is None:
                 raise
-            del self.emitted[emitted:], self.called[called:]
+            del self.emitted[self._room.kept :], self.called[self._room.called :]
+            self._room.seen = len(self.emitted)
             self.crash(slot)
             self.on_failure(slot, error)
             return

@@ -11,7 +11,7 @@ from controllers.log.draft import Draft
 from controllers.log.operations import Operation
 from controllers.log.store import Stored
 from controllers.registry.marks import Mark, Marks, StepName
-from controllers.registry.repeats import Repeats
+from controllers.registry.repeats import Run
 
 SESSION: Final = "session"
 """Who writes what a session begins with, and what its own routes write."""
@@ -75,8 +75,10 @@ class Context:
     """Where the steps of this write are noted; None: nowhere."""
     repeated: Repeated | None = None
     """What the body says twice; None: nothing."""
-    repeats: Repeats | None = None
-    """The run of creates that this write may belong to; None: it stands alone."""
+    run: Run | None = None
+    """The run of creates that this write belongs to; None: it stands alone."""
+    drawn: list[str] = field(default_factory=list)
+    """What was drawn for this write, in order, where its run wants to know."""
 
     @property
     def user_info(self) -> Mapping[str, Any]:
@@ -86,7 +88,7 @@ class Context:
     @property
     def looked_up(self) -> set[str] | None:
         """Return the set that takes the resources that the admission of a run of creates depends on."""
-        return None if self.repeats is None else self.repeats.looked_up
+        return None if self.run is None else self.run.looked_up
 
     @property
     def unix_ms(self) -> int:

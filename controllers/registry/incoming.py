@@ -15,6 +15,7 @@ from controllers.registry import metadata as metadata_rules
 from controllers.registry import reading
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
+from controllers.registry.repeats import Run
 from controllers.registry.schema import fill, model
 from controllers.registry.subresources import check_version
 from scheduler_core.api.document import Document, child
@@ -148,19 +149,23 @@ def _sent(given: Mapping[str, Any]) -> Any:
     return metadata.get("managedFields") if isinstance(metadata, Mapping) else None
 
 
-def repeated_document(kind: Kind, operation: Create, context: Context, transaction: Transaction) -> Document | None:
+def repeated_document(
+    run: Run,
+    kind: Kind,
+    operation: Create,
+    transaction: Transaction,
+    new_uid: Callable[[], str],
+    new_suffix: Callable[[], str],
+) -> Document | None:
     """Return the document of a create that repeats those before it; None where it has to go its own way."""
-    repeats = context.repeats
-    if repeats is None or repeats.suffixes < 0:
-        return None
+    home = operation.namespace if kind.namespaced else ""
     if operation.form is None:
-        name = _free_name(kind, operation.object["metadata"]["generateName"], operation.namespace, context, transaction)
+        name = _free_name(kind, operation.object["metadata"]["generateName"], home, new_suffix, transaction)
     else:
         name = operation.form.values[0]
-        if transaction.get(kind.stored_resource, operation.namespace if kind.namespaced else "", name) is not None:
+        if transaction.get(kind.stored_resource, home, name) is not None:
             return None
-    values = [name, context.new_uid(), *repeats.values]
-    return repeats.document(values + [context.new_suffix() for _ in range(repeats.suffixes)])
+    return run.next(name, new_uid(), operation.form, new_suffix)
 
 
 def changed_document(
@@ -319,14 +324,14 @@ def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, t
         # Told with whatever else is wrong.
         metadata["name"] = ""
         return
-    metadata["name"] = _free_name(kind, prefix, namespace, context, transaction)
-
-
-def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transaction: Transaction) -> str:
     home = namespace if kind.namespaced else ""
+    metadata["name"] = _free_name(kind, prefix, home, context.new_suffix, transaction)
+
+
+def _free_name(kind: Kind, prefix: str, home: str, new_suffix: Callable[[], str], transaction: Transaction) -> str:
     name = ""
     for _ in range(GENERATE_ATTEMPTS):
-        name = prefix[:GENERATE_NAME_MAX] + context.new_suffix()
+        name = prefix[:GENERATE_NAME_MAX] + new_suffix()
         if transaction.get(kind.stored_resource, home, name) is None:
             break
     return name

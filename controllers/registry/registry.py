@@ -25,6 +25,7 @@ from controllers.registry.fieldowners import managers
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
 from controllers.registry.patch import json_patch, merge, undecodable, unreadable
+from controllers.registry.repeats import Run
 from controllers.registry.schema import too_deep
 from controllers.registry.strategic import strategic_merge
 from controllers.registry.table import Kinds, Table
@@ -70,6 +71,32 @@ class Registry:
         except ApiError as error:
             return Result(operation, None, error, transaction.revision)
         return Result(operation, stored, None, transaction.revision)
+
+    def repeat(
+        self,
+        transaction: Transaction,
+        run: Run,
+        operation: Create,
+        actor: str,
+        new_uid: Callable[[], str],
+        new_suffix: Callable[[], str],
+    ) -> Result | None:
+        """Write a create that repeats those before it in its run; None: it has to go its own way."""
+        kind = self._kinds.find_resource(operation.resource)
+        if kind is None or not run.is_known:
+            return None
+        document = incoming.repeated_document(run, kind, operation, transaction, new_uid, new_suffix)
+        if document is None:
+            return None
+        transaction.actor = actor
+        metadata = document["metadata"]
+        try:
+            stored = transaction.put(
+                kind.resource, metadata.get("namespace", ""), metadata["name"], document, expected=0
+            )
+        except ObjectTooLarge as error:
+            return Result(operation, None, incoming.too_large(kind, metadata["name"], error.size), transaction.revision)
+        return Result(operation, stored, None, stored.revision)
 
     def apply_all(
         self,
@@ -205,9 +232,6 @@ class _Write:
         return kind
 
     def _create(self, kind: Kind, operation: Create) -> Stored:
-        repeated = incoming.repeated_document(kind, operation, self.context, self.transaction)
-        if repeated is not None:
-            return self.put(kind.resource, repeated, expected=0)
         passing = self._admission("create", kind, operation.namespace, None)
         own = self._own(kind, None)
         document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate, own)
@@ -224,8 +248,8 @@ class _Write:
                     kind.stored_resource, name, leaving="deletionTimestamp" in there.object["metadata"]
                 )
         self._pay(kind, draft, charges)
-        if self.context.repeats is not None and not charges:
-            self.context.repeats.learn(document)
+        if self.context.run is not None and not charges and not kind.kept_in:
+            self.context.run.learn(document, operation.form, self.context.drawn)
         return self._followed(kind, self.put(kind.resource, draft, expected=0))
 
     def _admission(

@@ -3,15 +3,16 @@
 Two documents that were made of one body differ in what was drawn for them and in nothing else: their names, their uids,
 names that admission makes; those that were made of bodies of one form differ in the form's values, too. So where the
 first two are, the next ones are the second with other draws and values at these places.
-This holds while nothing else is written: the run ends with its transaction, or with any other operation in it.
+This holds while time stands and nothing is written but what comes in rows itself: any other write, of whomever, ends
+all runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, Final
 
-from controllers.log.operations import Create, Operation
+from controllers.log.operations import Create, Form, Operation, resource_of
 from scheduler_core.api.document import Document
 
 Draws = Callable[[Callable[..., str]], str]
@@ -23,56 +24,33 @@ _Holes = dict[Any, "_Hole | _Holes"]
 """Key or index → a hole, or the holes below."""
 
 
-class Repeats:
-    """One run of creates. `begin` before each operation of a transaction."""
+class Run:
+    """Creates of one body, or of bodies of one form, by one actor."""
 
-    def __init__(self) -> None:
-        """Begin without a run."""
-        self._body: Mapping[str, Any] | None = None
-        self._form: Hashable = None
-        self._place: tuple[str, str, str, str] = ("", "", "", "")
+    def __init__(self, operation: Create, together: frozenset[str]) -> None:
+        """Begin with nothing known; see `Repeats` for `together`."""
+        self.body = operation.object
+        self._together = together
+        self.is_recording = True
+        self.looked_up: set[str] = set()
+        """Resources that the way of these creates depends on."""
         self._known: tuple[Document, list[str]] | None = None
         self._holes: _Holes | None = None
-        self._drawn: list[str] = []
-        self._values: tuple[str, ...] | None = None
-        """Those of the form of what is written now; None: it has none."""
-        self.is_recording = False
-        self.looked_up: set[str] = set()
 
-    def begin(self, operation: Operation, actor: str) -> None:
-        """Say what is written next; anything but the body of the operation before, or its form, ends the run."""
-        self._drawn = []
-        self.looked_up = set()
-        if isinstance(operation, Create):
-            place = (operation.resource, operation.subresource, operation.namespace, actor)
-            form, self._values = (None, None) if operation.form is None else operation.form
-            if place == self._place and (operation.object is self._body or (form is not None and form == self._form)):
-                return
-            self._body, self._form, self._place = operation.object, form, place
-        else:
-            self._body = self._form = self._values = None
-        self._known = self._holes = None
-        self.is_recording = self._body is not None
+    @property
+    def is_known(self) -> bool:
+        """Return whether the next document can be made."""
+        return self._holes is not None
 
-    def recording(self, draws: Draws) -> Draws:
-        """Return draws whose results are noted."""
-
-        def noted(draw: Callable[..., str]) -> str:
-            value = draws(draw)
-            self._drawn.append(value)
-            return value
-
-        return noted
-
-    def learn(self, document: Document) -> None:
-        """Note what became of the body, accepted at no charge."""
+    def learn(self, document: Document, form: Form | None, drawn: list[str]) -> None:
+        """Note what became of a body, accepted at no charge."""
         metadata = document["metadata"]
         # The first two draws are those of the name and the uid; of a form the name is a value.
-        drawn = self._drawn[1 if self._values is None else 0 :]
-        if drawn[:1] != [metadata["uid"]] or self._place[0] in self.looked_up:
+        drawn = drawn[1 if form is None else 0 :]
+        if drawn[:1] != [metadata["uid"]] or self.looked_up & self._together:
             # It has a name of its own, or one that was hard to find; or it depends on the run's own objects.
             return
-        values = [metadata["name"], metadata["uid"], *self.values, *drawn[1:]]
+        values = [metadata["name"], metadata["uid"], *_values(form), *drawn[1:]]
         if self._known is None or len(self._known[1]) != len(values):
             self._known = document, values
             return
@@ -84,24 +62,66 @@ class Repeats:
         if isinstance(holes, dict):
             self._known, self._holes = (document, values), holes
 
-    @property
-    def suffixes(self) -> int:
-        """Return how many suffixes are drawn for one document besides its name and uid; -1: this is no repetition."""
-        if self._holes is None or self._known is None:
-            return -1
-        return len(self._known[1]) - 2 - len(self.values)
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """Return the values of the form of what is written now, but for its name."""
-        return () if self._values is None else self._values[1:]
-
-    def document(self, values: list[str]) -> Document:
-        """Return the next document of the run: `values` are its name, its uid, those of its form and the suffixes."""
+    def next(self, name: str, uid: str, form: Form | None, suffix: Callable[[], str]) -> Document:
+        """Return the next document."""
         assert self._holes is not None, "nothing was learnt"
         assert self._known is not None, "nothing was learnt"
-        made: Document = _filled(self._known[0], self._holes, values)
+        document, known = self._known
+        values = [name, uid, *_values(form)]
+        while len(values) < len(known):
+            values.append(suffix())
+        made: Document = _filled(document, self._holes, values)
         return made
+
+
+def _values(form: Form | None) -> tuple[str, ...]:
+    """Return the values of a form, but for the name."""
+    return () if form is None else form.values[1:]
+
+
+RUNS_MAX: Final = 32
+"""Runs that are kept at a time; past it all are begun anew."""
+
+
+class Repeats:
+    """The runs of one writer. `go_on` at the begin of a transaction, `begin` before each operation."""
+
+    def __init__(self, together: frozenset[str]) -> None:
+        """Begin without a run.
+
+        Args:
+            together: resources of which rows come by turns: a run goes on beside writes of these, and is none where it
+                depends on one of them.
+        """
+        self._together = together
+        self._runs: dict[Hashable, Run] = {}
+        self._at = (-1, -1)
+
+    def go_on(self, now_ms: int, revision: int) -> None:
+        """Go on at a time and a revision: what is known holds where nothing has happened since `rest`."""
+        if (now_ms, revision) != self._at:
+            self._runs.clear()
+
+    def rest(self, now_ms: int, revision: int) -> None:
+        """Stop at a time and a revision: nothing but what was begun here has been written until there."""
+        self._at = (now_ms, revision)
+
+    def begin(self, operation: Operation, actor: str) -> Run | None:
+        """Say what is written next; return its run, None where it belongs to none."""
+        if resource_of(operation) not in self._together:
+            self._runs.clear()
+        if not isinstance(operation, Create):
+            return None
+        form = operation.form
+        of: Hashable = id(operation.object) if form is None else form.key
+        key = (operation.resource, operation.subresource, operation.namespace, actor, of)
+        run = self._runs.get(key)
+        if run is None:
+            if len(self._runs) >= RUNS_MAX:
+                self._runs.clear()
+            # It holds the body, so that no other one can have its identity.
+            run = self._runs[key] = Run(operation, self._together)
+        return run
 
 
 def _filled(value: Any, holes: _Holes, values: list[str]) -> Any:

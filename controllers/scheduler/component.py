@@ -104,6 +104,8 @@ class SchedulerComponent:
         """People step now, so that what a step changes in the lanes is told at once."""
         self._asked_anew = False
         """Another configuration was asked for, and nobody has been told yet what came of it."""
+        self._told_of: tuple[Mapping[str, Any] | None, Configuration | None] = None, None
+        """The configuration's document that says what runs, and that which runs."""
 
     # For whoever owns the clock.
 
@@ -285,6 +287,9 @@ class SchedulerComponent:
             self._next_planned = False
             if not self._hold:
                 self._next(tick)
+                while self._after(tick, goes_on=True):
+                    self._next(tick)
+                return
         elif timer == POINT_TIMER:
             if not self._hold:
                 self.driver.go_on(tick)
@@ -322,7 +327,7 @@ class SchedulerComponent:
     def _next(self, tick: Tick) -> None:
         if not self.leading or self.driver.hand is not None:
             return
-        one_in = self.narrated_one_in
+        one_in = self.narrated_one_in if self._pace_ms else 1
         run = self.scheduler.begin(self._seen_revision)
         if run is None:
             return
@@ -336,8 +341,8 @@ class SchedulerComponent:
         else:
             self._next(tick)
 
-    def _after(self, tick: Tick) -> None:
-        """Plan what follows from what just happened."""
+    def _after(self, tick: Tick, *, goes_on: bool = False) -> bool:
+        """Plan what follows from what just happened; return whether the next cycle is to begin at once (`goes_on`)."""
         self.driver.check_waits(tick)
         self.driver.wake(tick)
         if self.driver.hand is None:
@@ -346,9 +351,12 @@ class SchedulerComponent:
             self._say_configuration(tick)
         queue = self.scheduler.queue
         may_begin = self.leading and not self._hold and not self._next_planned
+        at_once = False
         if may_begin and self.driver.hand is None and queue.has_next:
-            self._next_planned = True
-            tick.plan(NEXT_TIMER, tick.now_ms)
+            at_once = goes_on and tick.next_now()
+            if not at_once:
+                self._next_planned = True
+                tick.plan(NEXT_TIMER, tick.now_ms)
         flush_ms = queue.next_flush_ms()
         if flush_ms is not None:
             tick.plan(FLUSH_TIMER, flush_ms)
@@ -361,6 +369,7 @@ class SchedulerComponent:
         elif self.leading and not self._status_planned:
             self._status_planned = True
             tick.plan(STATUS_TIMER, max(tick.now_ms, self._status_ms + QUEUE_STATUS_MS))
+        return at_once
 
     def _reconfigure(self, document: Mapping[str, Any]) -> None:
         """Take a changed configuration; it takes effect at the next cycle. A wrong one changes nothing."""
@@ -406,10 +415,11 @@ class SchedulerComponent:
         """Let the command object's status say what runs."""
         document = self._informers[RESOURCE].get("", NAME)
         self._asked_anew = False
-        if document is None:
-            return
         configuration = self.scheduler.next_configuration or self.scheduler.configuration
-        tell_running(document, self._settings, configuration, tick)
+        if document is None or (document is self._told_of[0] and configuration is self._told_of[1]):
+            return
+        if not tell_running(document, self._settings, configuration, tick):
+            self._told_of = document, configuration
 
     # Taking up what a former owner left.
 

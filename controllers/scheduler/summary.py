@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.run import Run
 
@@ -22,7 +20,7 @@ def summary_of(run: Run) -> dict[str, Any]:
     if run.chosen:
         told["node"] = run.chosen
         if run.scores is not None:
-            told["points"] = int(np.maximum.reduce(run.scores.total))
+            told["points"] = run.scores.top
             told["best"] = run.best_count
             if 1 < run.best_count <= TOLD_NAMES_MAX:
                 names = run.snapshot.names

@@ -19,8 +19,8 @@ from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from scheduler_core.scheduler.configuration import Configuration
 
 
-def tell_running(document: Mapping[str, Any], settings: Settings, configuration: Configuration, tick: Tick) -> None:
-    """Say what runs, when that or what was asked for is not what the status says.
+def tell_running(document: Mapping[str, Any], settings: Settings, configuration: Configuration, tick: Tick) -> bool:
+    """Say what runs, when that or what was asked for is not what the status says; return whether it was.
 
     Args:
         document: the command object, as the scheduler that leads last saw it.
@@ -31,6 +31,8 @@ def tell_running(document: Mapping[str, Any], settings: Settings, configuration:
     shown, generation = status_of(document), generation_of(document)
     if (shown.get("observedGeneration"), shown.get("hash")) != (generation, configuration.hash):
         tick.emit(_patch(reading.status_of(settings, configuration, generation)))
+        return True
+    return False
 
 
 class StandIn:

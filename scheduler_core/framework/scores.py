@@ -36,19 +36,29 @@ class Scores:
     skipped: frozenset[str]
     detail: Callable[[], Mapping[str, PluginScores]]
     """Works out each plugin's part on request; good until the next cycle's Score."""
+    _top: int | None = None
     _is_best: Mask | None = None
+    _best_count: int = 0
+
+    @property
+    def top(self) -> int:
+        """Return the highest total; worked out once, when all have scored."""
+        if self._top is None:
+            self._top = int(np.maximum.reduce(self.total))
+        return self._top
 
     @property
     def is_best(self) -> Mask:
         """Return (K,) whether the total is the highest; worked out once, when all have scored."""
         if self._is_best is None:
-            self._is_best = self.total == np.maximum.reduce(self.total)
+            self._is_best = self.total == self.top
+            self._best_count = int(np.count_nonzero(self._is_best))
         return self._is_best
 
     @property
     def best_count(self) -> int:
         """Return how many rows have the highest total."""
-        return int(np.count_nonzero(self.is_best))
+        return self._best_count or int(np.count_nonzero(self.is_best))
 
     def best(self) -> NDArray[np.intp]:
         """Return the rows with the highest total: the tie set."""

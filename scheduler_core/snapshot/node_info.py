@@ -223,8 +223,9 @@ class NodeInfo:
     """One node, the pods on it (assumed ones included) and their sums.
 
     `node` is None while pods name a node that is not (or no longer) known. `pods` is an immutable tuple in order of
-    arrival, so that clones share it; `host_ports` are all of theirs, `terms` those of the pods with affinity.
-    `generation` grows with every change, `arrival` is smaller the earlier the Node came: both are the cache's to set.
+    arrival, and `requested` is replaced when it changes, so that clones share both; `host_ports` are all of theirs,
+    `terms` those of the pods with affinity. `generation` grows with every change, `arrival` is smaller the earlier the
+    Node came: both are the cache's to set.
     """
 
     __slots__ = (
@@ -299,10 +300,12 @@ class NodeInfo:
         return True
 
     def _count(self, pod: PodInfo, sign: int) -> None:
-        requested, sums = self.requested, pod.sums
+        # Clones share it.
+        requested, sums = dict(self.requested), pod.sums
         for resource, number in sums.requests.items():
             amount = requested.get(resource, 0) + sign * number
             requested[resource] = amount if -_PLAIN_MAX < amount < _PLAIN_MAX else int64(amount)
+        self.requested = requested
         cpu, memory = sums.non_zero
         cpu, memory = self.non_zero_cpu + sign * cpu, self.non_zero_memory + sign * memory
         self.non_zero_cpu = cpu if -_PLAIN_MAX < cpu < _PLAIN_MAX else int64(cpu)
@@ -323,7 +326,7 @@ class NodeInfo:
         copy.name = self.name
         copy.node = self.node
         copy.pods = self.pods
-        copy.requested = dict(self.requested)
+        copy.requested = self.requested
         copy.allocatable = self.allocatable
         copy.non_zero_cpu = self.non_zero_cpu
         copy.non_zero_memory = self.non_zero_memory

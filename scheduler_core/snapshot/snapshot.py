@@ -149,15 +149,19 @@ class Snapshot:
         old = self.infos[row]
         self.infos[row] = info
         self._owned.discard(row)
-        self._grow_columns(info)
+        if old.node is not info.node or not info.requested.keys() <= self._resource_columns.keys():
+            self._grow_columns(info)
         if old.node is not info.node:
             self._write_node(row, info)
             for compute, column in self._node_columns.values():
                 column[row] = compute(info)
             self.node_log.append(row)
         if old.pods is not info.pods:
-            self.requested[:, row] = 0
-            self._write_pods(row, info)
+            # Else a pod was confirmed: all count as before.
+            if old.requested is not info.requested:
+                if not old.requested.keys() <= info.requested.keys():
+                    self.requested[:, row] = 0
+                self._write_pods(row, info)
             self.pod_log.append(row)
             if self._pods is not None:
                 self._pods.replace(row, old.pods, info.pods)
@@ -202,10 +206,12 @@ class Snapshot:
         self.non_zero[1, row] = pairs[2, 1, row] = memory
         pairs[1, 0, row], pairs[1, 1, row] = taken.get("cpu", 0), taken.get("memory", 0)
         self.pod_count[row] = len(info.pods)
-        for resource, floor in self._floors.items():
-            left = self._left(info, resource)
+        floors, size = self._floors, info.allocatable
+        for resource, floor in floors.items():
+            used = len(info.pods) if resource == PLACES else taken.get(resource, 0)
+            left = size.get(resource, 0) - used
             if left < floor:
-                self._floors[resource] = left
+                floors[resource] = left
 
     def add_pod(self, row: int, pod: PodInfo) -> None:
         """Count one more pod on a row of a dry run's snapshot."""
@@ -273,11 +279,6 @@ class Snapshot:
             sizes = (0, 0) if every is None else (int(every.min()), int(every.max()))
             known = self._sizes[resource] = (level, sizes)
         return known[1]
-
-    @staticmethod
-    def _left(info: NodeInfo, resource: str) -> int:
-        taken = len(info.pods) if resource == PLACES else info.requested.get(resource, 0)
-        return info.allocatable.get(resource, 0) - taken
 
     def fits_everywhere(self, resource: str, amount: int) -> bool:
         """Return whether every node has so much left of a resource (`PLACES`: so many places); False: perhaps not all.

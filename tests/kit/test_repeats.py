@@ -9,7 +9,8 @@ import pytest
 from controllers.kinds.core.pod import validation
 from controllers.kit.client import Client
 from controllers.log.memory import MemoryStore
-from controllers.log.operations import Create, Form, Operation, Patch, Result
+from controllers.log.operations import Bind, Create, Form, Operation, Patch, Result
+from controllers.log.store import copy_object
 from controllers.loop.component import Emission
 from controllers.registry import incoming, repeats
 
@@ -41,9 +42,9 @@ class Plane:
         self.write(Create("namespaces", "", {"metadata": {"name": "default"}}), account)
         self.whole = 0
 
-    def write(self, *operations: Operation) -> list[Result]:
+    def write(self, *operations: Operation, now_ms: int = 1000) -> list[Result]:
         slot: Any = None
-        return self.client.commit([Emission(slot, 1, "session", one, None) for one in operations], 1000, 0)[0]
+        return self.client.commit([Emission(slot, 1, "session", one, None) for one in operations], now_ms, 0)[0]
 
     def pods(self) -> list[Any]:
         return [stored.object for stored in self.store.list("pods")[0]]
@@ -55,8 +56,10 @@ def test_a_run_makes_what_each_create_makes_alone(monkeypatch: pytest.MonkeyPatc
     together.whole = 0
     told = together.write(*creates)
     assert together.whole == 2
+    apart.whole = 0
     for one in creates:
-        apart.write(one)
+        apart.write(Create(one.resource, one.namespace, copy_object(one.object)))
+    assert apart.whole == 6
     assert [result.error for result in told] == [None] * 6
     assert together.pods() == apart.pods()
     assert [stored.data for stored in together.store.list("pods")[0]] == [
@@ -75,6 +78,30 @@ def test_a_run_ends_with_any_other_write(monkeypatch: pytest.MonkeyPatch) -> Non
     levels = {"metadata": {"name": "low", "creationTimestamp": None}, "value": 7, "globalDefault": True}
     plane.write(*[create] * 3, Create("priorityclasses.scheduling.k8s.io", "", levels), *[create] * 3)
     assert sorted(pod["spec"]["priority"] for pod in plane.pods()) == [0, 0, 0, 7, 7, 7]
+
+
+def test_a_run_goes_on_in_the_next_transaction_beside_bindings_and_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    create = Create("pods", "default", BODY)
+    for number in range(3):
+        plane.write(create, create, told("a", "n", 2 * number), create, told("b", "m", 2 * number + 1))
+        pod = plane.pods()[0]["metadata"]
+        plane.write(Bind("default", pod["name"], pod["uid"], "n"))
+    assert plane.whole == 4
+    assert len({pod["metadata"]["uid"] for pod in plane.pods()}) == 9
+
+
+def test_a_run_ends_with_what_others_write_and_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    create = Create("pods", "default", BODY)
+    plane.write(create, create)
+    plane.client.apply(Create("namespaces", "", {"metadata": {"name": "other"}}), "somebody")
+    plane.write(create, create)
+    plane.write(Create("namespaces", "", {"metadata": {"name": "another"}}))
+    plane.write(create, create)
+    assert plane.whole == 6 + 2
+    plane.write(create, now_ms=2000)
+    assert {pod["metadata"]["creationTimestamp"][-3:] for pod in plane.pods()} == {"01Z", "02Z"}
 
 
 def test_what_is_charged_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,16 +126,16 @@ def test_what_depends_on_its_own_kind_goes_the_whole_way(monkeypatch: pytest.Mon
 
 
 def test_documents_that_differ_in_more_than_draws_are_no_run() -> None:
-    run = repeats.Repeats()
+    runs = repeats.Repeats(frozenset({"pods"}))
     create = Create("pods", "", {"metadata": {"generateName": "a-"}})
-    drawn = iter(["n1", "u1", "n2", "u2"])
     for number in (1, 2):
-        run.begin(create, "me")
+        run = runs.begin(create, "me")
+        assert run is not None
         assert run.is_recording
-        draws = run.recording(lambda draw: next(drawn))
-        name, uid = "a-" + draws(str), draws(str)
-        run.learn({"metadata": {"name": name, "uid": uid}, "spec": {"number": str(number)}})
-    assert run.suffixes == -1
+        drawn = [f"n{number}", f"u{number}"]
+        metadata = {"name": f"a-n{number}", "uid": f"u{number}"}
+        run.learn({"metadata": metadata, "spec": {"number": str(number)}}, None, drawn)
+    assert not run.is_known
 
 
 def test_a_good_spec_is_known_by_all_but_the_drawn_name() -> None:
