@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from controllers.kinds.table import REGISTRY
+from controllers.kinds.table import KINDS, REGISTRY
 from controllers.log.operations import Create, Operation, Result
 from controllers.log.store import Store, Transaction
 from controllers.loop.loop import Emission
@@ -22,8 +22,7 @@ RESTART_ORDINALS: Final = 1_000_000
 """Ordinals an owner leaves to each of its predecessors within one simulated millisecond: a new owner that resumes at
 the very millisecond at which the last one stopped cannot draw a uid that is already taken."""
 
-WRITTEN_TOGETHER: Final = frozenset({"pods", "events"})
-"""What a workload's pods come with, by turns: pods are made and bound, and both is told."""
+_IN_ROWS: Final = frozenset(kind.resource for kind in KINDS if kind.in_rows)
 
 
 class Client:
@@ -37,7 +36,7 @@ class Client:
         self._began_ms = store.horizon_ms
         self._made: dict[str, int] = {}
         self._made_ms = -1
-        self._repeats = Repeats(WRITTEN_TOGETHER)
+        self._repeats = Repeats(_IN_ROWS)
 
     def commit(self, emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[list[Result], int]:
         """Write one tick's emissions: in one transaction, or in more where others wait.

@@ -390,6 +390,9 @@ class Kind:
     asks: bool | None = None
     """Whether something should act on it; None: whether it has a status. What is only named by others asks for
     nothing: they do."""
+    in_rows: bool = False
+    """Whether it is written in rows, by turns with others that are, and no create of those goes by what is written:
+    a run of creates that are alike goes on beside it (`repeats`)."""
     passing: bool = False
     """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
 

@@ -109,6 +109,7 @@ KIND: Final = Kind(
     names="path",
     rank=62,
     passing=True,
+    in_rows=True,
     students=False,
     components=True,
     made_by_put=True,

@@ -91,6 +91,7 @@ KIND: Final = Kind(
     "pods",
     component_verbs=frozenset({"delete"}),
     short_names=("po",),
+    in_rows=True,
     categories=("all",),
     subresources=(STATUS_PART, BINDING, EVICTION, EPHEMERAL, RESIZE, *_PROCESS),
     keeper="kubelet",
