@@ -19,6 +19,7 @@ from controllers.clocktelling import DRIFT_MS
 from controllers.cluster import Cluster
 from controllers.lesson.driving import ScriptDriver
 from controllers.log.sessiontime import carry_ms
+from scheduler_core.kernels.collecting import pass_over
 
 FAILURES: Final = Counter("clustersim_component_failures_total", "Components that raised", ["component"])
 
@@ -26,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 SLICE_MS: Final = 20
 """How long one session runs before the others of this worker have their turn."""
+
+BURST_EVENTS: Final = 64
+"""Events in one slice from which on what they have made is passed over by looks for reference cycles."""
 
 BEHIND_MS: Final = 500
 """Real milliseconds that simulated time may lag; past it the clock slips, and `effectiveRate` shows it."""
@@ -115,7 +119,7 @@ class Driver:
 
     def run_slice(self) -> None:
         """Take people's writes, run what is due, obey commands; at most about SLICE_MS."""
-        began_ms = realtime.monotonic_ms()
+        began_ms, ran = realtime.monotonic_ms(), self.cluster.events_run
         hinted, self._hinted = self._hinted, False
         if hinted:
             self.cluster.pull()
@@ -127,6 +131,8 @@ class Driver:
         asked = hinted or foreign != self._obeyed_foreign
         self._say(asked)
         self._perform(asked, began_ms)
+        if self.cluster.events_run - ran >= BURST_EVENTS:
+            pass_over()
         self._hinted = self._hinted or self.store.foreign_revision != foreign
         self._obeyed_foreign = foreign
         self._tell()

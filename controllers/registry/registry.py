@@ -69,7 +69,8 @@ class Registry:
         try:
             stored = self.apply(transaction, operation, context)
         except ApiError as error:
-            return Result(operation, None, error, transaction.revision)
+            # Nobody asks where it was raised, and what it would hold of that holds the result: a cycle.
+            return Result(operation, None, error.with_traceback(None), transaction.revision)
         return Result(operation, stored, None, transaction.revision)
 
     def repeat(

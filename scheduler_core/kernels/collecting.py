@@ -35,6 +35,14 @@ def staying() -> Iterator[None]:
             gc.enable()
 
 
+def pass_over() -> None:
+    """Look no more at what is there now, until something leaves: what a burst of work has made lives on, without cycles.
+
+    Of 3,000 pods made and placed 260 objects were left in cycles, and each look went over 20,000 others.
+    """
+    gc.freeze()
+
+
 def leaving() -> None:
     """Look at everything again: some of what was to stay goes, and holds itself in cycles."""
     gc.unfreeze()

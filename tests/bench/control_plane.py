@@ -27,7 +27,7 @@ from clustersim.classroom.writing import write
 from clustersim.store import SqlStore, open_store
 from controllers.cluster import Cluster
 from controllers.log.operations import Create, Patch
-from scheduler_core.kernels.collecting import collect_rarely, staying
+from scheduler_core.kernels.collecting import collect_rarely, pass_over, staying
 from tests.tools import databases, postgres
 
 NODES: Final = 1_000
@@ -101,6 +101,7 @@ def _bound(cluster: Cluster, reader: SqlStore, name: str, wanted: int) -> float:
         slice_ends = perf_counter() + LOOK_EVERY_SECONDS
         while perf_counter() < slice_ends:
             cluster.advance(cluster.next_event_ms() or cluster.now_ms, max_events=64)
+            pass_over()  # As a worker does after a slice.
         pods, _ = reader.list("pods", "default")
         # Searched, not decoded: cheap to look at.
         bound = sum(1 for pod in pods if label in pod.data and b'"nodeName":"' in pod.data)

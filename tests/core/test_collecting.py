@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from weakref import ref
 
-from scheduler_core.kernels.collecting import leaving, staying
+from scheduler_core.kernels.collecting import leaving, pass_over, staying
 
 
 class Ring:
@@ -30,5 +30,20 @@ def test_what_stays_is_looked_at_again_once_it_leaves():
     finally:
         leaving()
     assert gc.get_freeze_count() == 0
+    gc.collect()
+    assert found() is None
+
+
+def test_what_a_burst_has_made_is_passed_over_until_something_leaves():
+    gc.collect()
+    try:
+        ring = Ring()
+        found = ref(ring)
+        pass_over()
+        del ring
+        gc.collect()
+        assert found() is not None, "it is passed over"
+    finally:
+        leaving()
     gc.collect()
     assert found() is None
