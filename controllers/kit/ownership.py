@@ -76,11 +76,23 @@ def claim(
     metadata = owner["metadata"]
     mine: list[Document] = []
     operations: list[Operation] = []
+    asked: dict[int, bool] = {}
+    """Identity of labels → whether they are selected: what was made of one template shares them."""
+
+    def is_selected(document: Document) -> bool:
+        labels = document["metadata"].get("labels")
+        if not labels:
+            return matches_all(requirements, {})
+        known = asked.get(id(labels))
+        if known is None:
+            known = asked[id(labels)] = matches_all(requirements, labels)
+        return known
+
     deleting = "deletionTimestamp" in metadata
     for document in lister.indexed("controller", metadata["uid"]):
         if not counts(document):
             continue
-        if matches_all(requirements, labels_of(document)) and belongs(document):
+        if is_selected(document) and belongs(document):
             mine.append(document)
         elif not deleting:
             operations.append(_release(resource, document, metadata["uid"]))
@@ -90,7 +102,7 @@ def claim(
     for document in lister.indexed("orphans", metadata["namespace"]):
         if "deletionTimestamp" in document["metadata"] or not counts(document):
             continue
-        if matches_all(requirements, labels_of(document)) and belongs(document):
+        if is_selected(document) and belongs(document):
             operations.append(_adopt(resource, document, owner))
             adopted.append(document)
     return mine, operations, adopted

@@ -39,10 +39,12 @@ def ready_since_ms(pod: Mapping[str, Any]) -> int | None:
 
 def is_available(pod: Mapping[str, Any], min_ready_seconds: int, unix_ms: int) -> bool:
     """Return whether the pod has been ready for long enough."""
-    since_ms = ready_since_ms(pod)
-    if since_ms is None:
-        return False
-    return min_ready_seconds == 0 or since_ms + min_ready_seconds * 1000 <= unix_ms
+    return is_long_enough(ready_since_ms(pod), min_ready_seconds, unix_ms)
+
+
+def is_long_enough(since_ms: int | None, min_ready_seconds: int, unix_ms: int) -> bool:
+    """Return whether a pod that is ready since then (None: it is not) has been so for long enough."""
+    return since_ms is not None and (min_ready_seconds == 0 or since_ms + min_ready_seconds * 1000 <= unix_ms)
 
 
 def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -197,14 +197,20 @@ class BufferedTransaction:
         self.objects[key] = stored
 
 
-class SortedObjects:
-    """The current objects of one resource, kept in order of (namespace, name)."""
+FRESH_FEW: Final = 8
+"""New places up to which each is put where it belongs; with more all are sorted, which mostly are already."""
 
-    __slots__ = ("_by_place", "_places")
+
+class SortedObjects:
+    """The current objects of one resource, listed in order of (namespace, name); sorted when somebody lists them."""
+
+    __slots__ = ("_by_place", "_fresh", "_places")
 
     def __init__(self) -> None:
         self._by_place: dict[tuple[str, str], Stored] = {}
         self._places: list[tuple[str, str]] = []
+        """In order, but for so many at the end that have come since the last list."""
+        self._fresh = 0
 
     def get(self, namespace: str, name: str) -> Stored | None:
         """Return the object at (namespace, name)."""
@@ -214,18 +220,34 @@ class SortedObjects:
         """Put the object at its place."""
         place = (stored.namespace, stored.name)
         if place not in self._by_place:
-            insort(self._places, place)
+            self._places.append(place)
+            self._fresh += 1
         self._by_place[place] = stored
 
     def remove(self, namespace: str, name: str) -> None:
         """Take the object away, if it is there."""
         if self._by_place.pop((namespace, name), None) is not None:
-            del self._places[bisect_left(self._places, (namespace, name))]
+            places = self._ordered()
+            del places[bisect_left(places, (namespace, name))]
+
+    def _ordered(self) -> list[tuple[str, str]]:
+        places, fresh = self._places, self._fresh
+        if fresh:
+            self._fresh = 0
+            if fresh > FRESH_FEW:
+                places.sort()
+            else:
+                added = places[-fresh:]
+                del places[-fresh:]
+                for place in added:
+                    insort(places, place)
+        return places
 
     def list(self, namespace: str | None = None) -> list[Stored]:
         """Return the objects in order, all or those of one namespace."""
+        places = self._ordered()
         if namespace is None:
-            return [self._by_place[place] for place in self._places]
-        start = bisect_left(self._places, (namespace, ""))
-        end = bisect_left(self._places, (namespace + "\x00", ""))
-        return [self._by_place[place] for place in self._places[start:end]]
+            return [self._by_place[place] for place in places]
+        start = bisect_left(places, (namespace, ""))
+        end = bisect_left(places, (namespace + "\x00", ""))
+        return [self._by_place[place] for place in places[start:end]]

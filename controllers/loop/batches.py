@@ -26,16 +26,10 @@ class Room:
     Attributes:
         events_max: how many events it takes.
         count: how many have begun.
-        operations: how many were emitted among the first `seen` emissions.
-        kept: emissions of the events before the one under way, `called` their calls: they stay, should it fail.
     """
 
     events_max: int
     count: int = 0
-    operations: int = 0
-    seen: int = 0
-    kept: int = 0
-    called: int = 0
 
 
 def first_gone(rows: Sequence[Event]) -> int:

@@ -140,6 +140,7 @@ class Floor(Protocol):
     now_ms: int
     position: int
     emitted: list[Emission]
+    operations: int
     called: list[Call]
 
     def next_now(self) -> bool:
@@ -207,6 +208,7 @@ class Tick:
         slot = self._slot
         lost = not slot.link.api and resource_of(operation) not in slot.own
         self._loop.emitted.append(Emission(slot, slot.incarnation, actor or slot.name, operation, token, lost=lost))
+        self._loop.operations += 1
 
     def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
         """Keep a scheduling trace, in the transaction and at the place of the operations emitted around it."""

@@ -69,6 +69,8 @@ class Loop(Agenda):
         super().__init__(now_ms, store.revision)
         self.store = store
         self.emitted: list[Emission] = []
+        self.operations = 0
+        """Operations among what was emitted."""
         self.called: list[Call] = []
         """Calls of the tick under way, made once it is committed."""
         self.on_call: Callable[[int, Any], None] | None = None
@@ -90,6 +92,7 @@ class Loop(Agenda):
         self.ahead_ms: int | None = None
         """The stamp of the first row that is not taken yet because its time has not come."""
         self._room = Room(0)
+        self._kept = (0, 0, 0)
 
     def promise(self, horizon_ms: int) -> None:
         """Let writes from elsewhere be stamped at or after this time from now on."""
@@ -170,12 +173,8 @@ class Loop(Agenda):
 
     def _has_room(self) -> bool:
         """Return whether one event more fits into the tick."""
-        room, emitted = self._room, self.emitted
-        for emission in emitted[room.seen :] if len(emitted) > room.seen else ():
-            if emission.operation is not None:
-                room.operations += 1
-        room.seen = len(emitted)
-        return room.count < room.events_max and room.operations < TICK_OPERATIONS_MAX
+        room = self._room
+        return room.count < room.events_max and self.operations < TICK_OPERATIONS_MAX
 
     def next_now(self) -> bool:
         """Let the event under way go on as the next one: where nothing else is due, and the tick has room for it."""
@@ -185,8 +184,12 @@ class Loop(Agenda):
         if due_ms is not None and due_ms <= self.now_ms:
             return False
         self._room.count += 1
-        self._room.kept, self._room.called = len(self.emitted), len(self.called)
+        self._keep()
         return True
+
+    def _keep(self) -> None:
+        """Note what events before the one that begins have asked for: that stays, should this one fail."""
+        self._kept = len(self.emitted), self.operations, len(self.called)
 
     def tick_of(self, slot: Slot) -> Tick:
         """Return a tick for a component to act in, outside of its own entries; the next tick commits it."""
@@ -299,14 +302,14 @@ class Loop(Agenda):
         component = slot.component
         assert component is not None, "an entry of a stopped component was left valid"
         tick = Tick(self, slot)
-        self._room.kept, self._room.called = len(self.emitted), len(self.called)
+        self._keep()
         try:
             self._call(entry, slot, component, tick)
         except Exception as error:
             if self.on_failure is None:
                 raise
-            del self.emitted[self._room.kept :], self.called[self._room.called :]
-            self._room.seen = len(self.emitted)
+            emitted, self.operations, called = self._kept
+            del self.emitted[emitted:], self.called[called:]
             self.crash(slot)
             self.on_failure(slot, error)
             return
@@ -391,7 +394,7 @@ class Loop(Agenda):
 
     def _write(self) -> None:
         emissions = self.emitted
-        self.emitted = []
+        self.emitted, self.operations = [], 0
         before = self.position
         results: list[Result] = []
         last = 0

@@ -20,7 +20,7 @@ from controllers.kit.pods import (
     controller_of,
     deletion_order,
     is_active,
-    is_available,
+    is_long_enough,
     pod_from_template,
     ready_since_ms,
 )
@@ -207,11 +207,13 @@ def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None,
     wanted = ((owner["spec"].get("template") or {}).get("metadata") or {}).get("labels") or {}
     min_ready_seconds = owner["spec"].get("minReadySeconds", 0)
     old = owner.get("status") or {}
+    ready = [since_ms for pod in active if (since_ms := ready_since_ms(pod)) is not None]
+    fully = [pod for pod in active if (labels := labels_of(pod)) is wanted or wanted.items() <= labels.items()]
     status: Document = {
         "replicas": len(active),
-        "fullyLabeledReplicas": sum(1 for pod in active if wanted.items() <= labels_of(pod).items()),
-        "readyReplicas": sum(1 for pod in active if ready_since_ms(pod) is not None),
-        "availableReplicas": sum(1 for pod in active if is_available(pod, min_ready_seconds, work.unix_ms)),
+        "fullyLabeledReplicas": len(fully),
+        "readyReplicas": len(ready),
+        "availableReplicas": sum(1 for since_ms in ready if is_long_enough(since_ms, min_ready_seconds, work.unix_ms)),
         "observedGeneration": owner["metadata"].get("generation", 1),
     }
     # The wire omits counts that are 0, as upstream's encoder does; `replicas` always stands.

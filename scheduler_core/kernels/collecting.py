@@ -36,7 +36,7 @@ def staying() -> Iterator[None]:
 
 
 def pass_over() -> None:
-    """Look no more at what is there now, until something leaves: what a burst of work has made lives on, without cycles.
+    """Look no more at what is there now, until something leaves: what a burst has made lives on, without cycles.
 
     Of 3,000 pods made and placed 260 objects were left in cycles, and each look went over 20,000 others.
     """
