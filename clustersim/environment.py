@@ -80,7 +80,9 @@ def database(url: str, data: Path) -> dict[str, Any]:
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000;",
+                # 16 MB of pages in memory, and as much in the write-ahead log before it is worked into the file.
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000; "
+                "PRAGMA wal_autocheckpoint=4000;",
             },
             "TEST": {"NAME": str(path.with_name(f"test-{os.getpid()}-{path.name}"))},
         }

@@ -128,11 +128,13 @@ class _Write:
         self.context = context
         self._settled: tuple[Sequence[Document] | None] | None = None
         """The managed fields that what is applied gives its object, once they are known."""
+        self._kind: Kind | None = None
+        """Of what is written; it is asked for again and again."""
         self._asked: Kind | None = None
         """The version in which the object is written, where that is not the one in which it is stored."""
 
     def apply(self, operation: Operation) -> Stored:
-        kind = self.kind_of(operation.resource)
+        kind = self._kind = self.kind_of(operation.resource)
         if kind.stored_as is not None:
             self._asked = kind
             try:
@@ -227,6 +229,8 @@ class _Write:
         return self._remove(self.existing(kind.resource, operation.namespace, operation.name), None)
 
     def kind_of(self, resource: str) -> Kind:
+        if self._kind is not None and self._kind.resource == resource:
+            return self._kind
         kind = self._kinds.find_resource(resource)
         if kind is None:
             raise ApiError(404, "NotFound", f"the server doesn't have a resource type {resource!r}")

@@ -44,16 +44,25 @@ _seen: Final[dict[int, tuple[FrozenDocument, PodInfo]]] = {}
 """Identity of a document → it and its view: replicas hear of a pod one after another, by the same document."""
 
 
-def _seen_of(document: FrozenDocument) -> PodInfo:
+def _seen_of(document: FrozenDocument, before: FrozenDocument | None, known: PodInfo | None) -> PodInfo:
     """Return a pod's view; it is shared, as the document is.
+
+    Args:
+        document: the pod.
+        before: the pod before it changed, if there was one.
+        known: the view of that.
 
     Raises:
         ApiError: the document is no pod.
     """
-    known = _seen.get(id(document))
-    if known is not None and known[0] is document:
-        return known[1]
-    info = PodInfo.of(document)
+    seen = _seen.get(id(document))
+    if seen is not None and seen[0] is document:
+        return seen[1]
+    info = None if before is None or known is None else known.bound(before, document)
+    if info is None:
+        info = PodInfo.of(document)
+        if known is not None:
+            info.adopt(known)
     if len(_seen) >= SEEN_MAX:
         _seen.clear()
     _seen[id(document)] = document, info
@@ -111,10 +120,7 @@ class Watching:
             self._scheduler.remove_pod(old["metadata"]["uid"])
             return
         try:
-            info = _seen_of(new)
-            known = self._scheduler.pods.get(info.uid)
-            if known is not None:
-                info.adopt(known)
+            info = _seen_of(new, old, self._scheduler.pods.get(new["metadata"].get("uid", "")))
             # Sums are worked out here, so that a quantity that cannot be read keeps one pod out and no more.
             _ = info.requests
         except (ApiError, QuantityError):

@@ -10,7 +10,7 @@ import msgspec
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.api.pod import Pod
+from scheduler_core.api.pod import Pod, PodStatus
 from scheduler_core.api.quantity import int64
 from scheduler_core.api.requests import (
     NON_ZERO_DEFAULTS,
@@ -111,6 +111,43 @@ class PodInfo:
             ApiError: 400, the document is no pod.
         """
         return cls(view(document, Pod))
+
+    def bound(self, before: FrozenDocument, document: FrozenDocument) -> PodInfo | None:
+        """Return the info of a pod document that differs from this one's in its node, its status and its version alone.
+
+        What documents share is not read again; None: they differ in more, and are to be read.
+        """
+        old, new = before["spec"], document["spec"]
+        name = new.get("nodeName")
+        if not isinstance(name, str) or "nodeName" in old or {**old, "nodeName": name} != new:
+            return None
+        was, meta = before["metadata"], document["metadata"]
+        version = meta.get("resourceVersion")
+        if self.pod.metadata.resource_version != was.get("resourceVersion", ""):
+            return None
+        status = document.get("status") or {}
+        if not isinstance(version, str) or {**was, "resourceVersion": version} != meta or self._has_told(status):
+            return None
+        pod = self.pod
+        info = PodInfo(
+            msgspec.structs.replace(
+                pod,
+                metadata=msgspec.structs.replace(pod.metadata, resource_version=version),
+                spec=msgspec.structs.replace(pod.spec, node_name=name),
+                status=view(status, PodStatus),
+            )
+        )
+        info._kept_sums = self.sums
+        info._kept_terms = self._kept_terms
+        info._kept_kin = self._kept_kin
+        info._kept_traits = self._kept_traits
+        return info
+
+    def _has_told(self, status: FrozenDocument) -> bool:
+        """Return whether statuses of containers, which count for sums, are in this view or in another status."""
+        own = self.pod.status
+        statuses = own.container_statuses or own.init_container_statuses
+        return bool(statuses or status.get("containerStatuses") or status.get("initContainerStatuses"))
 
     @property
     def key(self) -> str:
