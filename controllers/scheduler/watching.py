@@ -87,8 +87,10 @@ class CacheListers:
 
     def version(self, resources: Sequence[str]) -> int:
         """Return how many changes the caches of these resources have taken."""
-        listers = self._informers.listers
-        return sum(listers[resource].changes for resource in resources)
+        listers, changes = self._informers.listers, 0
+        for resource in resources:
+            changes += listers[resource].changes
+        return changes
 
 
 class Watching:

@@ -192,7 +192,13 @@ class Run:
     """The outcome in a line, kept for the same reason."""
     over_budget: bool = False
     """Its matrices are not kept: they are replayed when somebody asks."""
+    uid: str = field(init=False)
+    """The pod's."""
     _extending: Extending | None = None
+
+    def __post_init__(self) -> None:
+        """Note what is asked for again and again."""
+        self.uid = self.info.uid
 
     @property
     def extending(self) -> Extending:
@@ -203,11 +209,6 @@ class Run:
                 self.extenders, framework.listers, self.given.extenders, framework.rules.score_max
             )
         return self._extending
-
-    @property
-    def uid(self) -> str:
-        """Return the pod's uid."""
-        return self.info.uid
 
     @property
     def undone(self) -> bool:

@@ -333,7 +333,8 @@ class NodeInfo:
         """
         if known.sums is not pod.sums or known.terms is not NO_TERMS or pod.terms is not NO_TERMS:
             return False
-        self.pods = (*(one for one in self.pods if one is not known), pod)
+        at = self.pods.index(known)
+        self.pods = (*self.pods[:at], *self.pods[at + 1 :], pod)
         return True
 
     def _count(self, pod: PodInfo, sign: int) -> None:
