@@ -104,8 +104,9 @@ class Client:
             pass
 
     def _context(self, operation: Operation, actor: str, now_ms: int, run: Run | None = None) -> Context:
-        draws = self._draws(operation, now_ms) if isinstance(operation, Create) else _no_draw
-        drawn: list[str] = []
+        if not isinstance(operation, Create):
+            return Context(actor, self._store.epoch_ms, _no_draw, _no_draw, field_validation="Ignore")
+        draws, drawn = self._draws(operation, now_ms), list[str]()
         if run is not None and run.is_recording:
             draws = _recording(draws, drawn)
         return Context(
@@ -153,5 +154,5 @@ def _recording(draws: Draws, drawn: list[str]) -> Draws:
     return noted
 
 
-def _no_draw(draw: Callable[..., str]) -> str:
-    raise AssertionError(f"only a create draws names and uids, {draw.__name__} was asked for")
+def _no_draw() -> str:
+    raise AssertionError("only a create draws names and uids")

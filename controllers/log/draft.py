@@ -37,15 +37,14 @@ class Draft:
             }
         return _encode(self._members)
 
-    def data_at(self, revision: int) -> bytes:
-        """Return it as JSON with the revision that it gets."""
-        members = self.object if self._members is None else self._members
-        return _encode({**members, "metadata": {**members["metadata"], "resourceVersion": str(revision)}})
-
-    def object_at(self, revision: int) -> dict[str, Any]:
-        """Return it as it is read back once it has its revision; it shares its members."""
-        document = self.object
-        return {**document, "metadata": {**document["metadata"], "resourceVersion": str(revision)}}
+    def at(self, revision: int) -> tuple[bytes, dict[str, Any]]:
+        """Return it as JSON with the revision that it gets, and as that is read back; the latter shares its members."""
+        document, number = self.object, str(revision)
+        stored = {**document, "metadata": {**document["metadata"], "resourceVersion": number}}
+        members = self._members
+        if members is None:
+            return _encode(stored), stored
+        return _encode({**members, "metadata": {**members["metadata"], "resourceVersion": number}}), stored
 
 
 def _encoded(metadata: Mapping[str, Any]) -> dict[str, msgspec.Raw]:

@@ -115,7 +115,14 @@ class Event(Stored):
         read: int = 0,
         document: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(resource, namespace, name, uid, revision, data, document)
+        # As `Stored` does, whose call would be a third of this.
+        self.resource = resource
+        self.namespace = namespace
+        self.name = name
+        self.uid = uid
+        self.revision = revision
+        self.data = data
+        self._object = document
         self.verb: Verb = verb
         self.now_ms = now_ms
         self.actor = actor

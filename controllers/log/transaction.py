@@ -120,20 +120,19 @@ class BufferedTransaction:
             RevisionConflict: the expectation does not hold; nothing was written.
             ObjectTooLarge: it has more bytes than OBJECT_BYTES_MAX; nothing was written.
         """
-        current = self.get(resource, namespace, name)
+        key = Key(resource, namespace, name)
+        current = self.objects[key] if key in self.objects else self._reader.get(resource, namespace, name)
         at = current.revision if current is not None else 0
         if expected is not None and expected != at:
             raise RevisionConflict(f"{resource} {namespace}/{name} is at revision {at}, expected {expected}")
-        revision = self._revision + 1
         draft = document if isinstance(document, Draft) else Draft(document)
-        data = draft.data_at(revision)
+        data, stored = draft.at(self._revision + 1)
         check_size(data)
-        stored = Stored(
-            resource, namespace, name, draft.object["metadata"]["uid"], revision, data, draft.object_at(revision)
+        row = self._append(
+            MODIFIED if current is not None else ADDED, key, stored["metadata"]["uid"], data, stored, current
         )
-        self._append(MODIFIED if current is not None else ADDED, stored, current)
-        self._touch(Key(resource, namespace, name), stored)
-        return stored
+        self._touch(key, row)
+        return row
 
     def delete(
         self,
@@ -157,12 +156,11 @@ class BufferedTransaction:
                 f"{resource} {namespace}/{name} is at revision {current.revision}, expected {expected}"
             )
         draft = document if isinstance(document, Draft) else Draft(current.object if document is None else document)
-        revision = self._revision + 1
-        data = draft.data_at(revision)
-        stored = Stored(resource, namespace, name, current.uid, revision, data, draft.object_at(revision))
-        self._append(DELETED, stored, current)
-        self._touch(Key(resource, namespace, name), None)
-        return stored
+        data, stored = draft.at(self._revision + 1)
+        key = Key(resource, namespace, name)
+        row = self._append(DELETED, key, current.uid, data, stored, current)
+        self._touch(key, None)
+        return row
 
     def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
         """Keep a trace beside the log, at the revision of the row that follows; the same (uid, attempt) replaces.
@@ -171,25 +169,25 @@ class BufferedTransaction:
         """
         self.traces.append(TraceRow(self._revision + 1, uid, attempt, envelope, blob))
 
-    def _append(self, verb: Verb, stored: Stored, previous: Stored | None) -> None:
-        self._revision = stored.revision
-        self.rows.append(
-            Event(
-                stored.resource,
-                stored.namespace,
-                stored.name,
-                stored.uid,
-                stored.revision,
-                stored.data,
-                verb=verb,
-                now_ms=self.now_ms,
-                actor=self.actor,
-                previous_revision=previous.revision if previous is not None else 0,
-                previous_data=previous.data if previous is not None else None,
-                read=self.read,
-                document=stored.known,
-            )
+    def _append(
+        self, verb: Verb, key: Key, uid: str, data: bytes, document: dict[str, Any], previous: Stored | None
+    ) -> Event:
+        self._revision += 1
+        row = Event(
+            *key,
+            uid,
+            self._revision,
+            data,
+            verb=verb,
+            now_ms=self.now_ms,
+            actor=self.actor,
+            previous_revision=previous.revision if previous is not None else 0,
+            previous_data=previous.data if previous is not None else None,
+            read=self.read,
+            document=document,
         )
+        self.rows.append(row)
+        return row
 
     def _touch(self, key: Key, stored: Stored | None) -> None:
         if key not in self.objects:

@@ -192,17 +192,22 @@ class _Write:
             resource = kind.kept_in
         metadata = draft.object["metadata"]
         place = (resource, metadata.get("namespace", ""), metadata["name"])
+        if self.context.marks is None:
+            return self._put(kind, place, draft, expected)
         with self.context.step("store"):
-            try:
-                if self.context.dry_run:
-                    stored = _tried(place, draft, expected)
-                else:
-                    stored = self.transaction.put(*place, draft, expected=expected)
-                return kind.shown(stored) if kind.kept_in else stored
-            except RevisionConflict as error:
-                raise conflict(resource, metadata["name"]) from error
-            except ObjectTooLarge as error:
-                raise incoming.too_large(kind, metadata["name"], error.size) from error
+            return self._put(kind, place, draft, expected)
+
+    def _put(self, kind: Kind, place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:
+        try:
+            if self.context.dry_run:
+                stored = _tried(place, draft, expected)
+            else:
+                stored = self.transaction.put(*place, draft, expected=expected)
+            return kind.shown(stored) if kind.kept_in else stored
+        except RevisionConflict as error:
+            raise conflict(place[0], place[2]) from error
+        except ObjectTooLarge as error:
+            raise incoming.too_large(kind, place[2], error.size) from error
 
     def delete(self, operation: Delete) -> Stored:
         kind = self.kind_of(operation.resource)
