@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clustersim.apiserver.caching import VARIES, tag_of, tagged
 from clustersim.apiserver.messages import Request, Response, json_response
-from clustersim.apiserver.negotiation import aggregated_version
+from clustersim.apiserver.negotiation import aggregated_version, check_acceptable, wanted
 from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
 from controllers.kinds.table import COMPUTED, TABLE
@@ -64,9 +64,8 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
         ApiError: 404.
     """
     parts = tuple(part for part in request.path.split("/") if part)
-    version = aggregated_version(request)
     served = served_of(kinds)
-    if parts in (("api",), ("apis",)) and version:
+    if len(parts) == 1 and (version := aggregated_version(request)):
         response = json_response(served.aggregated(parts[0] == "api", version))
         response.content_type = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
         response.headers += [VARIES, ("cache-control", "public")]
@@ -86,6 +85,7 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
             "groups": [served.group(name) for name in served.groups if name],
         }
     elif parts[0] == "apis" and len(parts) == 2 and parts[1] in served.groups:
+        wanted(request)
         document = {"kind": "APIGroup", "apiVersion": "v1", **served.group(parts[1])}
     elif parts[0] == "api" and len(parts) == 2:
         document = served.resources("", parts[1])
@@ -95,6 +95,8 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
         document = None
     if document is None:
         raise unknown_path(request.path, kinds)
+    if request.method == "GET" and len(parts) == (2 if parts[0] == "api" else 3):
+        check_acceptable(request)
     return json_response(document)
 
 

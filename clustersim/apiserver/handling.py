@@ -119,6 +119,8 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     if reviews.review_of(path) is not None:
         return reviews.answer(request, principal)
     parts = [part for part in path.split("/") if part]
+    if request.path.startswith("//"):
+        raise unknown_path(request.path)
     if not parts:
         return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):

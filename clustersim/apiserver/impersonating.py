@@ -20,7 +20,8 @@ from scheduler_core.api.errors import forbidden
 GROUPS_BETWEEN: Final = "\n"
 """What stands between several values of one header: no value has a line's end."""
 
-_KINDS: Final = {"impersonate-group": "Group", "impersonate-uid": "UID"}
+_KINDS: Final = {"impersonate-group": ("Group", ""), "impersonate-uid": ("UID", "authentication.k8s.io/v1")}
+"""Of what kind what a header names is, and of which version, as Go writes a reference to it."""
 
 IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
 """Headers of `kubectl --as` and its sisters, and what they name."""
@@ -32,7 +33,7 @@ class WithoutUser(PlainError):
     def __init__(self, path: str, named: Mapping[str, str]) -> None:
         """Say what was asked for."""
         asked = [
-            f"{{{_KINDS[header]}  {one}    }}"
+            "{{{0}  {2}  {1}  }}".format(*_KINDS[header], one)
             for header, value in named.items()
             for one in value.split(GROUPS_BETWEEN)
             if header in _KINDS

@@ -75,10 +75,10 @@ class _Clause(NamedTuple):
 
     @property
     def converts(self) -> bool:
-        return any(key in self.parameters for key in ("as", "g", "v"))
+        return any(self.parameters.get(key) for key in ("as", "g", "v"))
 
     def takes(self, media: str) -> bool:
-        return self.media in (media, "*/*") or self.media == f"{media.partition('/')[0]}/*"
+        return self.media in (media, "*/*", "*") or self.media == f"{media.partition('/')[0]}/*"
 
 
 def check_acceptable(request: Request, *, produced: Sequence[str] = ACCEPTED) -> None:

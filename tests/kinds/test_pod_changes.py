@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controllers.log.operations import Update
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
 
 
@@ -55,6 +56,13 @@ REFUSED = [
 def test_what_no_resize_does(cluster: Cluster, amounts: dict[str, Any], causes: list[tuple[str, str]]) -> None:
     refused = refusal(resize, cluster, **amounts)
     assert [(cause.field, cause.message) for cause in refused.causes] == causes
+
+
+@pytest.mark.parametrize("containers", [5, "x", [5], [None], {"a": 5}])
+def test_a_resize_of_what_are_no_containers_is_refused(cluster: Cluster, containers: Any) -> None:
+    sent = {**cluster.store.get("pods", "default", "web").object, "spec": {"containers": containers}}
+    refused = refusal(cluster.apply, Update("pods", "default", "web", sent, "resize"))
+    assert refused.code in (400, 422)
 
 
 def look(cluster: Cluster, **container: Any) -> dict[str, Any]:

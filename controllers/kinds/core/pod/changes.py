@@ -33,9 +33,9 @@ def _resized(stored: Stored, body: Mapping[str, Any]) -> Document:
     sent, spec = _spec_of(body), dict(stored.object["spec"])
     for key in _LISTS:
         before, after = spec.get(key) or [], sent.get(key) or []
-        if [one.get("name") for one in before] != [one.get("name") for one in after]:
-            # The rules tell that containers come and go otherwise.
-            spec[key] = list(after)
+        if _names(before) != _names(after):
+            # The rules tell that containers come and go otherwise, the reader that these are none.
+            spec[key] = after
         else:
             spec[key] = [_with_amounts(old, new) for old, new in zip(before, after, strict=True)]
         if not spec[key]:
@@ -43,6 +43,13 @@ def _resized(stored: Stored, body: Mapping[str, Any]) -> Document:
     if sent.get("resources"):
         spec["resources"] = sent["resources"]
     return _answering(stored, body, spec)
+
+
+def _names(containers: Any) -> list[Any] | None:
+    """Return the names of what was sent as containers; None: it is no list of them."""
+    if not isinstance(containers, list) or not all(isinstance(one, Mapping) for one in containers):
+        return None
+    return [one.get("name") for one in containers]
 
 
 def _answering(stored: Stored, body: Mapping[str, Any], spec: Mapping[str, Any]) -> Document:
