@@ -40,7 +40,8 @@ export function makeStory() {
   /** Of the preemption that is told: the frame that somebody has asked for, and the cycle whose scene somebody has left. */
   let frame = /** @type {number | null} */ (null);
   let left = "";
-
+  /** The selected pod, once somebody has gone back from an attempt of it to what happens now. */
+  let backFrom = "";
   /**
    * Takes in the newest view.
    * @param {View} view
@@ -54,10 +55,10 @@ export function makeStory() {
     const last = told;
     const model = makeModel(view, ui);
     now = { view, ui, model: other ? makeDifference(model, makeOther(other, ui)) : model };
-    takenMs = timeMs;
-    const next = tell(live, view, timeMs);
+    const next = tell(live, view, (takenMs = timeMs));
     live = next.told ?? rememberedOf(view, ui);
-    told = trialOf(ui)?.last ? null : readOf(view, ui, live, timeMs) ?? live; // Many decisions have no picture in common.
+    backFrom = backFromOf(before?.ui ?? null, ui, backFrom);
+    told = trialOf(ui)?.last ? null : readOf(view, ui, live, timeMs, backFrom) ?? live; // Many decisions have no picture in common.
     if (told?.cycle.traceId !== last?.cycle.traceId) frame = null;
     return { before, now, turns: next.turns, begun: told === last ? null : told };
   }
@@ -113,8 +114,7 @@ export function makeStory() {
     /** Whether the nodes are to be wide for a preemption. */
     wide: () => Boolean(scene?.eviction && told?.cycle.traceId !== left),
     take, sceneAt, advance, simNow,
-    now: () => now,
-    told: () => told,
+    now: () => now, told: () => told,
     /** The cycle under way or the last one, also while another is recalled. */
     live: () => live,
     /** The picture as `advance` last left it. */
@@ -140,10 +140,22 @@ function saysOther(before, now) {
  * @param {Ui} ui
  * @param {Told | null} live
  * @param {number} timeMs real
+ * @param {string} backFrom
  */
-function readOf(view, ui, live, timeMs) {
+function readOf(view, ui, live, timeMs, backFrom) {
   const rests = !live || (live.endedMs !== null && timeMs - live.endedMs > RESTS_MS);
-  return recalledOf(view, ui) ?? (rests ? explainedOf(view, ui, live) : null);
+  return recalledOf(view, ui) ?? (rests && ui.selected?.key !== backFrom ? explainedOf(view, ui, live) : null);
+}
+
+/**
+ * Whoever goes back to what happens now is not shown the attempt again, as long as its pod stays selected.
+ * @param {Ui | null} before
+ * @param {Ui} ui
+ * @param {string} backFrom
+ */
+function backFromOf(before, { decisions, selected }, backFrom) {
+  if (before?.decisions.pinned && !decisions.pinned && before.decisions.pod === decisions.pod) return decisions.pod;
+  return selected?.key === backFrom ? backFrom : "";
 }
 
 /**

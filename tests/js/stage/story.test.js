@@ -176,6 +176,14 @@ test("at rest the nodes show the attempt that the inspector explains; what begin
   assert.equal(story.told()?.cycle.pod, "default/web-1", "the newest decision is looked at first");
   story.take(view(null), read, 10_000);
   assert.deepEqual([story.told()?.cycle.traceId, story.told()?.explained], ["t-9", true]);
+  // Back to what happens now, from an attempt that was chosen: it stays so while the pod is selected.
+  const pinned = { ...read, decisions: { ...decisions, pinned: "t-9" } };
+  story.take(view(null), pinned, 10_020);
+  story.take(view(null), read, 10_040);
+  assert.equal(story.told()?.cycle.pod, "default/web-1");
+  story.take(view(null), { ...read, selected: null }, 10_060);
+  story.take(view(null), read, 10_080);
+  assert.equal(story.told()?.cycle.traceId, "t-9");
   story.take(view(null), { ...read, selected: null }, 10_100);
   assert.equal(story.told()?.cycle.pod, "default/web-1");
   story.take(view(cycle({ point: "Filter" })), read, 20_000);
