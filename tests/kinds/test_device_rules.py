@@ -117,10 +117,8 @@ def test_a_claim_stays_as_it_was_asked_for() -> None:
 
 def test_a_kind_without_status_that_nothing_acts_on_says_so() -> None:
     cluster = Cluster()
-    cluster.create("networkpolicies.networking.k8s.io", "web", explains=True)
-    assert cluster.warnings == [
-        "networking.k8s.io/v1 NetworkPolicy is stored, but no controller of this cluster acts on it"
-    ]
+    cluster.create("runtimeclasses.node.k8s.io", "web", {"handler": "runc"}, explains=True)
+    assert cluster.warnings == ["node.k8s.io/v1 RuntimeClass is stored, but no controller of this cluster acts on it"]
     cluster.create("controllerrevisions.apps", "web", {"data": {}}, explains=True)
     assert cluster.warnings == []
 

@@ -61,7 +61,6 @@ def test_which_kinds_nothing_acts_on() -> None:
         "certificatesigningrequests.certificates.k8s.io",
         "flowschemas.flowcontrol.apiserver.k8s.io",
         "ingresses.networking.k8s.io",
-        "networkpolicies.networking.k8s.io",
         "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
         "resourceclaims.resource.k8s.io",
         "runtimeclasses.node.k8s.io",

@@ -41,7 +41,10 @@ def value(lab: Lab, text: str, **moment: object) -> object:
     [
         ("pod('huge').phase", "Pending"),
         ("pod('huge').reason", "Unschedulable"),
-        ("pod('huge').message.startsWith('0/2 nodes are available: 2 Insufficient cpu.')", True),
+        (
+            "pod('huge').message.startsWith('0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were')",
+            True,
+        ),
         ("pod('nobody').exists || pod('nobody').phase != '' || pod('nobody').priority != 0", False),
         ("pod('default/twice').ready && pod('twice').node == 'n2'", True),
         ("size(pods('web-'))", 3),
@@ -74,7 +77,7 @@ def value(lab: Lab, text: str, **moment: object) -> object:
         ("events('Nonsense')", 0),
         ("trace('huge').result", "unschedulable"),
         ("trace('huge').feasible == []", True),
-        ("trace('huge').failed == {'n1': 'NodeResourcesFit', 'n2': 'NodeResourcesFit'}", True),
+        ("trace('huge').failed == {'n1': 'NodeUnschedulable', 'n2': 'NodeResourcesFit'}", True),
         ("trace('huge', 1).reasons['n1'][0]", "Insufficient cpu"),
         ("trace('huge', 9).exists || trace('nobody').exists", False),
         ("trace('twice').chosen", "n2"),
