@@ -14,7 +14,7 @@ from controllers.kubelet.logs import filled
 from controllers.kubelet.shell.running import Came
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.store import Stored
-from controllers.proxy.exchange import Exchange, Record, source_of
+from controllers.proxy.exchange import Exchange, Record, rules_now, source_of
 from controllers.proxy.network import Network
 from controllers.proxy.rules import Rules
 from controllers.proxy.serving import listener
@@ -56,8 +56,7 @@ class Asking:
     def _rules_of(self, node: str) -> Rules:
         known = self._rules.get(node)
         if known is None:
-            known = self._rules[node] = Rules(node, self._network.zone(node))
-            known.apply({key: self._network.ports(key) for key in self._network.service_keys})
+            known = self._rules[node] = rules_now(self._network, node)
         return known
 
     def _body(self, record: Record, target: Target) -> str:

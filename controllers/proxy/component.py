@@ -20,7 +20,7 @@ from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.log.operations import Patch
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
-from controllers.proxy.exchange import Absent, Exchange, Source
+from controllers.proxy.exchange import Absent, Exchange, Source, rules_now
 from controllers.proxy.network import WATCHED, Network
 from controllers.proxy.rules import Rules, Stuck
 from controllers.proxy.tally import Tally
@@ -259,8 +259,7 @@ class Traffic:
         assert network is not None, "requests are sent while there are clients"
         known = self._rules.get(node)
         if known is None:
-            known = self._rules[node] = Rules(node, network.zone(node))
-            known.apply({key: network.ports(key) for key in network.service_keys})
+            known = self._rules[node] = rules_now(network, node)
         return known
 
     def _catch_up(self, network: Network, tick: Tick) -> None:

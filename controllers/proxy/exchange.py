@@ -86,6 +86,13 @@ class Record:
         return self
 
 
+def rules_now(network: Network, node: str) -> Rules:
+    """Return the rules of a node's proxy that has heard of everything."""
+    rules = Rules(node, network.zone(node))
+    rules.apply({key: network.ports(key) for key in network.service_keys})
+    return rules
+
+
 class Exchange:
     """Sends requests through a network. `rules_of` returns the rules of a node's proxy."""
 

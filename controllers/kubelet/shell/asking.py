@@ -32,7 +32,6 @@ _CURL: Final = {
     "header": "H", "data": "d", "user-agent": "A", "user": "u", "url": "@", "retry": "r",
 }  # fmt: skip
 _CURL_VALUED: Final = "owmcXHdAu@rT"
-_NC: Final[dict[str, str]] = {}
 
 
 def _wget(call: Call) -> Running:
@@ -178,7 +177,7 @@ def _failed(code: int, text: str, loud: bool) -> Running:
 
 
 def _nc(call: Call) -> Running:
-    given, names = _options(call, "wps", _NC)
+    given, names = options(call, "wps")
     if call.shell.send is None or "l" in given or "u" in given:
         return (yield from wrong(call, SIMULATED))
     if len(names) < 2 or not names[1].isdecimal():
