@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from scheduler_core.api.document import Document
 
 NAMESPACE: Final = "kube-system"
-DNS_ADDRESS: Final = "10.96.0.10"
 _PROXY: Final = {"k8s-app": "kube-proxy"}
 _DNS: Final = {"k8s-app": "kube-dns"}
 

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Final, NamedTuple
 
 from controllers.kinds.clustersim.target import Target
-from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, CLUSTER_RANGE, NODE_PORTS
+from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, CLUSTER_RANGE, DNS_ADDRESS, NODE_PORTS
 from controllers.proxy.endpoints import Endpoint
 from controllers.proxy.names import asks_cluster, resolve
 from controllers.proxy.network import Network
@@ -26,7 +26,6 @@ BALANCED_NODES_MAX: Final = 10
 DNS_SERVICE: Final = "kube-system/kube-dns"
 """Where pods ask for names; where no such Service is, its address answers."""
 
-DNS_ADDRESS: Final = "10.96.0.10"
 DNS_PORT: Final = 53
 
 POD_NETWORK: Final = IPv4Network("10.128.0.0/9")

@@ -20,6 +20,9 @@ CLUSTER_RANGE: Final = IPv4Network("10.96.0.0/16")
 API_SERVICE_ADDRESS: Final = "10.96.0.1"
 """The first address of the range of Services is the API server's own."""
 
+DNS_ADDRESS: Final = "10.96.0.10"
+"""Of the cluster's name service, also where no Service stands for it."""
+
 API_SERVER_ADDRESS: Final = "192.168.255.254"
 """Where the API server is, on the network of the nodes."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
+from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.stages.answers import Answer, Answers
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
@@ -343,7 +344,7 @@ def _hosts(pod: Mapping[str, Any], hostname: str, address: str) -> str:
 
 def _resolver(pod: Mapping[str, Any], facts: Facts) -> str:
     dns = facts.get("services", "kube-system", "kube-dns")
-    server = ((dns or {}).get("spec") or {}).get("clusterIP") or "10.96.0.10"
+    server = ((dns or {}).get("spec") or {}).get("clusterIP") or DNS_ADDRESS
     given = pod["spec"].get("dnsConfig") or {}
     policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
     own = policy != "None"

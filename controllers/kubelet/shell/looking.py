@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
+from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.shell.archives import tar
 from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.changing import CHANGING
@@ -160,7 +161,7 @@ def _nslookup(call: Call) -> Running:
     if not names:
         return (yield from wrong(call, "usage: nslookup HOST"))
     dns = ((call.inside.facts.get("services", "kube-system", "kube-dns") or {}).get("spec") or {}).get("clusterIP")
-    server = dns or "10.96.0.10"
+    server = dns or DNS_ADDRESS
     yield Wrote(1, f"Server:\t\t{server}\nAddress:\t{server}:53\n\n")
     whole, address = _resolved(call, names[0])
     if not address:
