@@ -6,15 +6,15 @@ Source: apiserver's endpoints/handlers/delete.go and registry/generic/registry/s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from clustersim.apiserver.listing import page_of, rendered_page
+from clustersim.apiserver.listing import check_shown, page_of, rendered_page
 from clustersim.apiserver.messages import Request, Response, decoded, json_response
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
-from clustersim.apiserver.writing import context_of, object_of, with_warnings
+from clustersim.apiserver.writing import answerable, context_of, object_of, with_warnings
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.writing import writes
 from clustersim.store import SqlStore
@@ -77,8 +77,10 @@ def delete(store: SqlStore, request: Request, target: Target, principal: Princip
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
     _warn_of_orphans(target, options, context)
     operation = options.operation(target, target.namespace or "", target.name)
-    last, gone = _remove(store, target.kind.stored_resource, operation, context)
-    if not gone or target.kind.returned_when_deleted:
+    always_shown = target.kind.returned_when_deleted
+    check = answerable(request, target)
+    last, gone = _remove(store, target.kind.stored_resource, operation, context, check, always=always_shown)
+    if not gone or always_shown:
         # Whoever says that dependents go with it is told that this takes a while.
         status = 202 if not gone and options.orphan is False else 200
         return object_of(store, request, target, last, context, status)
@@ -97,6 +99,7 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
     _warn_of_orphans(target, options, context)
     page = page_of(ReadView(store), request, target, in_pages=True)
+    check_shown(request, target)
     for start in range(0, len(page.items), DELETE_BATCH_MAX):
         _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
     return with_warnings(rendered_page(ReadView(store), request, target, page), context)
@@ -125,15 +128,25 @@ def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], optio
         raise refused
 
 
-def _remove(store: SqlStore, resource: str, operation: Delete, context: Context) -> tuple[Stored, bool]:
-    """Return (the object as it was last, whether it is gone)."""
+def _remove(
+    store: SqlStore,
+    resource: str,
+    operation: Delete,
+    context: Context,
+    check: Callable[[Stored], None],
+    *,
+    always: bool,
+) -> tuple[Stored, bool]:
+    """Return (the object as it was last, whether it is gone); one that is answered, `always` or not gone, is checked."""
     with writes(store, context.actor) as transaction:
         try:
             last = REGISTRY.apply(transaction, operation, context)
+            gone = _would_be_gone(last) if context.dry_run else _is_gone(transaction, resource, operation)
+            if always or not gone:
+                check(last)
         except ApiError as refusal:
             refusal.warnings = tuple(context.warnings)
             raise
-        gone = _would_be_gone(last) if context.dry_run else _is_gone(transaction, resource, operation)
     return last, gone
 
 

@@ -132,7 +132,7 @@ def version_order(version: str) -> tuple[object, ...]:
 
 def served_of(kinds: Kinds) -> Served:
     """Return what a session with these kinds serves."""
-    return _served(tuple(kinds.served))
+    return _served(tuple(kinds.served), tuple(kinds.computed))
 
 
 def group_versions(kinds: Kinds = TABLE) -> tuple[tuple[str, str], ...]:
@@ -141,18 +141,18 @@ def group_versions(kinds: Kinds = TABLE) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(16)
-def _served(kinds: tuple[Kind, ...]) -> Served:
-    return Served(kinds)
+def _served(kinds: tuple[Kind, ...], computed: tuple[Kind, ...]) -> Served:
+    return Served(kinds, computed)
 
 
 class Served:
     """What a session serves, by groups and versions."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
+    def __init__(self, kinds: Sequence[Kind], computed: Sequence[Kind]) -> None:
         """Take the kinds of a session: upstream's groups in its order, then those that are ours, then the others."""
-        self._kinds = (*kinds, *COMPUTED)
+        self._kinds = (*kinds, *computed)
         found: dict[str, dict[str, None]] = {group: {} for group in _ORDER}
-        for kind in (*TABLE.served, *COMPUTED):
+        for kind in (*TABLE.served, *computed):
             found.setdefault(kind.group, {})[kind.version] = None
         for review in REVIEWS:
             found.setdefault(review.group, {})["v1"] = None

@@ -77,9 +77,18 @@ def list_objects(store: ReadView, request: Request, target: Target) -> Response:
 
 def rendered_page(store: ReadView, request: Request, target: Target, page: Page) -> Response:
     """Return objects of a collection in the form that the client accepts."""
+    return _rendered(store, target.kind, page, list_head(page), check_shown(request, target))
+
+
+def check_shown(request: Request, target: Target) -> Wanted:
+    """Return the form in which the client accepts a list of a kind.
+
+    Raises:
+        ApiError: 406.
+    """
     want = wanted_of(request, target.kind)
     want.check_shape(target.kind.api_version, target.kind.kind, listed=True)
-    return _rendered(store, target.kind, page, list_head(page), want)
+    return want
 
 
 def list_head(page: Page) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from controllers.admission.namespacelifecycle import NAMESPACES as HOMES
-from controllers.kinds.table import COMPUTED, SERVED, TABLE, kind_of
+from controllers.kinds.table import SERVED, TABLE, kind_of
 from controllers.registry.kind import Kind
 from controllers.registry.table import Kinds
 from scheduler_core.api.errors import ApiError, unknown_resource
 
 _REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
-_GROUPS: Final = frozenset({*(kind.group for kind in (*SERVED, *COMPUTED)), *_REVIEW_GROUPS})
+_GROUPS: Final = frozenset({*(kind.group for kind in SERVED), *_REVIEW_GROUPS})
 
 WATCH: Final = "watch"
 """The verb, and what the old paths of watches begin with."""
@@ -68,7 +68,7 @@ def unknown_path(path: str, kinds: Kinds = TABLE) -> ApiError:
 
 
 def _is_group(name: str, kinds: Kinds) -> bool:
-    return name in _GROUPS or any(kind.group == name for kind in kinds.served)
+    return name in _GROUPS or any(kind.group == name for kind in (*kinds.served, *kinds.computed))
 
 
 def parse(path: str, kinds: Kinds = TABLE) -> Target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, cast
 
 import msgspec
@@ -20,7 +20,7 @@ from clustersim.apiserver.messages import (
     repeated_in_patch,
     warning,
 )
-from clustersim.apiserver.negotiation import wanted
+from clustersim.apiserver.negotiation import Wanted, wanted
 from clustersim.apiserver.patching import check_options, check_patch_options, decode_applied, manager_of
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.tables import Printed, age_by, partial, table
@@ -67,7 +67,7 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
             ),
             context,
         )
-    stored = apply(store, Create(target.kind.resource, namespace, document), context)
+    stored = apply(store, Create(target.kind.resource, namespace, document), context, answerable(request, target))
     return object_of(store, request, target, stored, context, 201)
 
 
@@ -109,7 +109,8 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     if makes and ReadView(store).get(target.kind.resource, home, name) is None:
         # What is not there is made.
         operation, status = Create(target.kind.resource, home, document), 201
-    return object_of(store, request, target, apply(store, operation, context), context, status)
+    stored = apply(store, operation, context, answerable(request, target))
+    return object_of(store, request, target, stored, context, status)
 
 
 def patch(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
@@ -130,7 +131,7 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
         target.subresource,
         request.flag("force"),
     )
-    stored = apply(store, operation, context)
+    stored = apply(store, operation, context, answerable(request, target))
     return object_of(store, request, target, stored, context, 201 if context.created else 200)
 
 
@@ -189,20 +190,45 @@ def object_of(
     return with_warnings(rendered(ReadView(store), request, target, stored, status), context)
 
 
+def answerable(request: Request, target: Target) -> Callable[[Stored], None]:
+    """Return what refuses to keep an object that cannot be shown as the client accepts it: a refusal changes nothing.
+
+    Upstream finds that out when it has written the object.
+    """
+
+    def check(stored: Stored) -> None:
+        _wanted(request, _printed(target), stored.object)
+
+    return check
+
+
 def rendered(view: ReadView, request: Request, target: Target, stored: Stored, status: int = 200) -> Response:
     """Return one object in the form that the client accepts: as it is stored, it is JSON already."""
+    return shown(view, request, _printed(target), stored.object, stored.data, status)
+
+
+def _printed(target: Target) -> Printed:
     subresource = target.kind.subresource(target.subresource)
-    printed = target.kind if subresource is None or subresource.view is None else subresource
-    return shown(view, request, printed, stored.object, stored.data, status)
+    return target.kind if subresource is None or subresource.view is None else subresource
+
+
+def _wanted(request: Request, printed: Printed, document: Mapping[str, Any]) -> Wanted:
+    """Return the form in which the client accepts one object.
+
+    Raises:
+        ApiError: 406.
+    """
+    version, kind = document.get("apiVersion", ""), document.get("kind", "")
+    want = wanted(request, tables=bool(printed.columns), binary=protobuf.is_known(version, kind))
+    want.check_shape(version, kind, listed=False)
+    return want
 
 
 def shown(
     view: ReadView, request: Request, printed: Printed, document: Mapping[str, Any], data: bytes, status: int
 ) -> Response:
     """Return a document in the form that the client accepts; `data` is it as JSON."""
-    binary = protobuf.is_known(document.get("apiVersion", ""), document.get("kind", ""))
-    want = wanted(request, tables=bool(printed.columns), binary=binary)
-    want.check_shape(document.get("apiVersion", ""), document.get("kind", ""), listed=False)
+    want = _wanted(request, printed, document)
     match want.form:
         case "table":
             metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
@@ -82,8 +82,12 @@ def context_for(
     )
 
 
-def apply(store: SqlStore, operation: Operation, context: Context) -> Stored:
+def apply(
+    store: SqlStore, operation: Operation, context: Context, check: Callable[[Stored], None] | None = None
+) -> Stored:
     """Apply one person's operation in a transaction of its own, tell those who read the log; return what is stored.
+
+    `check` refuses, before it is kept, what could not be answered.
 
     Raises:
         ApiError: refused; nothing was written.
@@ -92,6 +96,8 @@ def apply(store: SqlStore, operation: Operation, context: Context) -> Stored:
     with writes(store, context.actor) as transaction:
         try:
             stored = REGISTRY.apply(transaction, operation, context)
+            if check is not None:
+                check(stored)
         except ApiError as refusal:
             refusal.warnings = tuple(context.warnings)
             raise

@@ -177,6 +177,11 @@ class SqlReader:
             return None
         return _stored(resource, namespace, name, *rows[0])
 
+    def holds(self, resource: str) -> bool:
+        """Return whether there is any object of a resource now."""
+        asked = "SELECT 1 FROM store_object WHERE session_id = %s AND resource = %s LIMIT 1"
+        return bool(fetch(asked, [self.session_id, resource]))
+
     def read_list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (current objects in order of (namespace, name), the revision at which they were read)."""
         # One statement, so that the objects and the session's revision come from one snapshot.

@@ -105,6 +105,10 @@ class MemoryStore:
         objects = self._objects.get(resource)
         return (objects.list(namespace) if objects is not None else []), self._revision
 
+    def holds(self, resource: str) -> bool:
+        """Return whether there is any object of a resource now."""
+        return bool(self.list(resource)[0])
+
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision: the current ones with the newer rows undone.
 

@@ -248,6 +248,9 @@ class Store(Protocol):
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
 
+    def holds(self, resource: str) -> bool:
+        """Return whether there is any object of a resource now."""
+
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
 

@@ -107,6 +107,8 @@ class Computed(NamedTuple):
     """Why one that is computed cannot be written, with `{name}`; empty: nothing of the kind is written at all."""
     missing: str = ""
     """What one that is not there is called in the answer; empty: the resource."""
+    measured: str = ""
+    """The resource of what the objects tell about: the kind is served while there is any; empty: always."""
 
 
 def _nothing(document: Document) -> None:

@@ -20,6 +20,10 @@ class Kinds(Protocol):
     def served(self) -> Sequence[Kind]:
         """Return the kinds that are served, in all their versions."""
 
+    @property
+    def computed(self) -> Sequence[Kind]:
+        """Return the kinds that are served and of which nothing is stored."""
+
     def find_resource(self, resource: str) -> Kind | None:
         """Return the kind of a group resource, or None."""
 
@@ -79,7 +83,7 @@ class Table:
         definer = self._definer
         if definer is None:
             return self
-        return Defined(self, definer, store.get, lambda resource: store.list(resource)[0])
+        return Defined(self, definer, store.get, lambda resource: store.list(resource)[0], store.holds)
 
     def of_objects(self, definitions: Sequence[Stored]) -> Kinds:
         """Return the kinds that some objects define, beside the table's: those of a moment that has passed."""
@@ -118,6 +122,10 @@ class Table:
         return self._by_plural.get((group, version, plural))
 
 
+def _always(resource: str) -> bool:
+    return True
+
+
 class Defined:
     """A table, and behind it the kinds that stored objects define."""
 
@@ -127,12 +135,16 @@ class Defined:
         definer: Definer,
         get: Callable[[str, str, str], Stored | None],
         listed: Callable[[str], Sequence[Stored]],
+        holds: Callable[[str], bool] = _always,
     ) -> None:
-        """Look first in the table; `get` and `listed` find the objects that define kinds."""
+        """Look first in the table; `get` and `listed` find the objects that define kinds, `holds` tells whether there
+        is any object of a resource, where kinds are looked for by path.
+        """
         self._table = table
         self._definer = definer
         self._get = get
         self._list = listed
+        self._holds = holds
         self._all: tuple[Kind, ...] | None = None
 
     @property
@@ -144,6 +156,11 @@ class Defined:
     def served(self) -> Sequence[Kind]:
         """Return the kinds that are served, in all their versions."""
         return (*self._table.served, *(kind for kind in self.defined if kind.verbs))
+
+    @property
+    def computed(self) -> Sequence[Kind]:
+        """Return the kinds that are served and of which nothing is stored."""
+        return tuple(kind for kind in self._table.computed if self._is_served(kind))
 
     @property
     def defined(self) -> Sequence[Kind]:
@@ -172,8 +189,11 @@ class Defined:
         """Return the kind of a path, or None."""
         found = self._table.find_plural(group, version, plural)
         if found is not None:
-            return found
+            return found if self._is_served(found) else None
         return next((kind for kind in self._of(plural, group) if kind.version == version and kind.verbs), None)
+
+    def _is_served(self, kind: Kind) -> bool:
+        return kind.computed is None or not kind.computed.measured or self._holds(kind.computed.measured)
 
     def _of(self, plural: str, group: str) -> Sequence[Kind]:
         stored = self._get(self._definer.resource, "", f"{plural}.{group}") if group else None

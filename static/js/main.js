@@ -222,12 +222,12 @@ async function loadPast() {
   redraw();
 }
 
-const address = new AddressBar(({ rv, pod, node, attempt, tab }) => {
+const address = new AddressBar(({ rv, pod, node, attempt, tab, dock: beside }) => {
   setUi({ selected: pod ? { resource: "pods", key: pod } : node ? { resource: "nodes", key: node } : null });
-  const dock = tab.startsWith("dock-") ? tab.slice("dock-".length) : !pod && !node && desktop?.dockTab ? "events" : "";
-  if (dock) desktop?.openDock(dock);
-  // An address says nothing of the tab that one sees anyway.
-  else if (pod || node) inspector.openTab(tab || (pod ? "decision" : "summary"));
+  // An address says nothing of the tabs that one sees anyway.
+  const dock = tab.startsWith("dock-") ? tab.slice("dock-".length) : beside || (desktop?.dockTab ? "events" : "");
+  if (dock && dock !== desktop?.dockTab) desktop?.openDock(dock);
+  if (!tab.startsWith("dock-") && (pod || node)) inspector.openTab(tab || (pod ? "decision" : "summary"));
   decisions.wantedAttempt = attempt;
   if (!attempt && decisions.attempt) decisions.select("");
   if (rv) dispatch({ type: "hold", revision: rv });
@@ -242,19 +242,20 @@ function followAddress() {
     homework = "";
   }
   if (!address.ready && view.ready && (ui.phone || desktop)) {
-    const { rv, pod, node, tab } = address.first;
-    if (rv || pod || node || tab) address.open(address.first);
+    const { rv, pod, node, tab, dock } = address.first;
+    if (rv || pod || node || tab || dock) address.open(address.first);
     address.ready = true;
   }
   const { selected } = ui;
   const usual = selected?.resource === "pods" ? "decision" : "summary";
-  const dockTab = desktop?.dockTab ?? "";
+  const dock = desktop?.dockTab && desktop.dockTab !== "events" ? desktop.dockTab : "";
   address.follow({
     rv: ui.past.revision,
     pod: selected?.resource === "pods" ? selected.key : "",
     node: selected?.resource === "nodes" ? selected.key : "",
     attempt: decisions.attempt,
-    tab: selected ? (inspector.tab === usual ? "" : inspector.tab) : dockTab && dockTab !== "events" ? `dock-${dockTab}` : "",
+    tab: selected ? (inspector.tab === usual ? "" : inspector.tab) : dock && `dock-${dock}`,
+    dock: selected ? dock : "",
   });
 }
 

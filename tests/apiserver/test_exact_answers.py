@@ -342,6 +342,30 @@ def test_what_nobody_could_read_is_not_written(room: Room) -> None:
     assert room.ask("GET", f"{MAPS}/a")[0] == 404
 
 
+def test_what_cannot_be_shown_as_it_is_asked_for_is_not_written(room: Room) -> None:
+    """Metadata of a list where one object is answered, and the other way round: upstream writes, then refuses."""
+    one, many = (f"application/json;as=PartialObjectMetadata{form};g=meta.k8s.io;v=v1" for form in ("", "List"))
+    pods = "/api/v1/namespaces/default/pods"
+    room.made(MAPS, {"metadata": {"name": "kept"}, "data": {"a": "b"}})
+    room.made(pods, {**POD, "metadata": {"name": "kept"}})
+    room.run(1)
+    before = room.ask("GET", MAPS)[1]["metadata"]["resourceVersion"]
+    sent = {"content-type": "application/merge-patch+json"}
+    for method, path, body, accept in (
+        ("POST", MAPS, {"metadata": {"name": "new"}}, many),
+        ("PUT", f"{MAPS}/kept", {"metadata": {"name": "kept"}, "data": {"a": "c"}}, many),
+        ("PATCH", f"{MAPS}/kept", {"data": {"a": "c"}}, many),
+        ("DELETE", f"{pods}/kept", None, many),
+        ("DELETE", MAPS, None, one),
+    ):
+        answer = room.answer(method, path, body, accept=accept, **(sent if method == "PATCH" else {}))
+        assert (answer.status, b"you requested PartialObjectMetadata" in answer.body) == (406, True), (method, path)
+    assert room.ask("GET", MAPS)[1]["metadata"]["resourceVersion"] == before
+    assert room.answer("PATCH", f"{MAPS}/kept", {"data": {"a": "c"}}, accept=one, **sent).status == 200
+    # What is gone at once is answered by a Status, whatever is accepted.
+    assert room.answer("DELETE", f"{MAPS}/kept", accept=many).status == 200
+
+
 def test_yaml_comes_back_for_refusals_too(room: Room) -> None:
     room.made(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
     answer = room.sent("GET", f"{MAPS}/a", b"", accept="application/yaml")

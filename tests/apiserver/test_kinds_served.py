@@ -32,6 +32,24 @@ def test_there_is_an_apiservice_for_each_version_that_is_served(room: Room) -> N
     assert room.ask("GET", f"{SERVICES}/v9.apps")[0] == 404
 
 
+def test_metrics_are_served_while_there_is_a_node_to_be_measured(room: Room) -> None:
+    """No API server has this group by itself: it comes with what measures, which runs on a node."""
+    nodes = "/apis/metrics.k8s.io/v1beta1/nodes"
+
+    def told() -> tuple[list[int], bool, bool]:
+        paths = ("/apis/metrics.k8s.io", "/apis/metrics.k8s.io/v1beta1", nodes, f"{SERVICES}/v1beta1.metrics.k8s.io")
+        groups = [group["name"] for group in room.ask("GET", "/apis")[1]["groups"]]
+        documents = room.ask("GET", "/openapi/v3")[1]["paths"]
+        statuses = [room.answer("GET", path).status for path in paths]
+        return statuses, "metrics.k8s.io" in groups, "apis/metrics.k8s.io/v1beta1" in documents
+
+    assert told() == ([200] * 4, True, True)
+    for item in room.ask("GET", "/api/v1/nodes")[1]["items"]:
+        assert room.ask("DELETE", f"/api/v1/nodes/{item['metadata']['name']}")[0] == 200
+    assert told() == ([404] * 4, False, False)
+    assert room.answer("GET", nodes).body == b"404 page not found\n"
+
+
 def cells(found: Any) -> dict[str, list[str]]:
     return {row["cells"][0]: row["cells"][1:] for row in found["rows"]}
 

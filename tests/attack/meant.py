@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import httpx
 
-CLASSED = ("without impersonating a user",)
-"""What upstream answers with 500 and a reason: groups of nobody."""
+CLASSED = ("without impersonating a user", "failed calling webhook")
+"""What upstream answers with 500 and a reason: groups of nobody, a webhook that has to agree and does not answer."""
 
 
 def is_upstreams_own(answer: httpx.Response) -> bool:

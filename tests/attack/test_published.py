@@ -7,16 +7,13 @@ import logging
 import pytest
 
 from clustersim.apiserver import watching
-from tests.attack.published import Attack, resident
+from tests.attack.published import WATCH_SECONDS, Attack, resident
 from tests.tools.application import bearer, http, opened
 
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 REQUESTS = 1_000
 """Requests of one seed, about five seconds of a processor."""
-
-WATCH_SECONDS = 0.05
-"""How long a watch lives here: one in thirty requests is a watch, of a second where it is asked how long."""
 
 MEGABYTES = 256
 """How much more memory a run may take at most: models, schemas and sessions, and nothing for every request."""

@@ -36,6 +36,20 @@ def test_a_written_object_is_read_with_its_revision_inside(backend):
     assert read.object["spec"] == {"value": {"deep": [1, "ü", None]}}
 
 
+def test_a_resource_is_held_while_there_is_an_object_of_it(backend):
+    session = backend.new_session()
+    store = session.open()
+    assert not store.holds("pods")
+    put(store, "a")
+    put(store, "b", namespace="other")
+    assert [session.open().holds(resource) for resource in ("pods", "nodes")] == [True, False]
+    for namespace, name in (("default", "a"), ("other", "b")):
+        assert store.holds("pods")
+        with store.transaction("user:mei") as transaction:
+            transaction.delete("pods", namespace, name)
+    assert not store.holds("pods")
+
+
 @pytest.mark.parametrize("text", ["\x00", "a\x00b", "\ud800", "ü\x00"])
 def test_what_no_name_can_be_is_not_there(backend, text):
     store = backend.new_session().open()

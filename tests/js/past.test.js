@@ -11,12 +11,13 @@ import { bookmarksOf, itemsOf, placeOf, revisionAt, revisionOnStrip, stripOf, su
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 import { viewOf } from "./stage/fixtures.js";
 
-const NOWHERE = { rv: 0, pod: "", node: "", attempt: 0, tab: "" };
+const NOWHERE = { rv: 0, pod: "", node: "", attempt: 0, tab: "", dock: "" };
 
 test("an address says what it was written from", () => {
   for (const address of [
     NOWHERE, { ...NOWHERE, rv: 812 }, { ...NOWHERE, pod: "s-mei/web-1", attempt: 3, tab: "yaml" },
     { ...NOWHERE, rv: 5, node: "n 1/ä&x=y" }, { ...NOWHERE, tab: "dock-timeline" },
+    { ...NOWHERE, pod: "default/web", attempt: 2, tab: "yaml", dock: "streams" },
   ]) assert.deepEqual(readAddress(writeAddress(address)), address);
   assert.equal(writeAddress(NOWHERE), "");
   assert.equal(writeAddress({ ...NOWHERE, rv: 812, pod: "default/web-1", tab: "decision" }), "?rv=812&pod=default/web-1&tab=decision");

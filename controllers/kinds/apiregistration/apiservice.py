@@ -23,6 +23,9 @@ from scheduler_core.api.errors import Cause
 
 GROUP: Final = "apiregistration.k8s.io"
 
+METRICS: Final = "metrics.k8s.io"
+"""Served while there is a node to be measured: the group of an extension, which no API server has by itself."""
+
 LOCAL: Final = {
     ("", "v1"): (18000, 1),
     ("apps", "v1"): (17800, 15),
@@ -45,7 +48,7 @@ LOCAL: Final = {
     ("discovery.k8s.io", "v1"): (16200, 15),
     ("resource.k8s.io", "v1"): (16200, 21),
     ("flowcontrol.apiserver.k8s.io", "v1"): (16100, 21),
-    ("metrics.k8s.io", "v1beta1"): (100, 100),
+    (METRICS, "v1beta1"): (100, 100),
     (CLUSTERSIM_GROUP, "v1"): (100, 15),
 }
 """(group, version) that is served → upstream's priorities of group and version. The group itself is not among them."""
@@ -59,9 +62,10 @@ def name_of(group: str, version: str) -> str:
 def _local(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
     """Yield those of what this server serves itself."""
     began = wire_time(facts.epoch_ms)
+    measured = bool(facts.stored("nodes"))
     for (group, version), (group_priority, version_priority) in LOCAL.items():
         own = name_of(group, version)
-        if name not in ("", own):
+        if name not in ("", own) or (group == METRICS and not measured):
             continue
         uid = draw_uid(0, "apiservice", own)
         spec: Document = {

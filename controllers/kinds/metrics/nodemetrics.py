@@ -33,7 +33,7 @@ KIND: Final = Kind(
     singular="node",
     namespaced=False,
     verbs=("get", "list"),
-    computed=Computed(_objects),
+    computed=Computed(_objects, measured="nodes"),
     columns=(
         NAME,
         Column("cpu", "string", "What the node uses.", lambda doc, age: doc["usage"]["cpu"]),

@@ -39,7 +39,7 @@ KIND: Final = Kind(
     version="v1beta1",
     singular="pod",
     verbs=("get", "list"),
-    computed=Computed(_objects),
+    computed=Computed(_objects, measured="nodes"),
     columns=(
         NAME,
         Column("cpu", "string", "What its containers use.", _sum("cpu", "m")),

@@ -1,6 +1,6 @@
 /**
- * A moment's address: `/s/<code>?rv=&pod=<ns>/<name>&attempt=&node=&tab=`. What is absent is now, nothing, the newest and
- * the tab that opens by itself.
+ * A moment's address: `/s/<code>?rv=&pod=<ns>/<name>&attempt=&node=&tab=&dock=`. What is absent is now, nothing, the newest
+ * and the tabs that open by themselves.
  */
 
 /**
@@ -9,7 +9,8 @@
  * @property {string} pod `namespace/name`
  * @property {string} node
  * @property {number} attempt 0: the newest
- * @property {string} tab of the inspector, or `dock-<name>` of the dock
+ * @property {string} tab of the inspector, or `dock-<name>` of the dock where nothing is selected
+ * @property {string} dock the name of the dock's tab beside what is selected
  */
 
 const NUMBER = /^[1-9]\d{0,15}$/;
@@ -29,7 +30,7 @@ export function readAddress(search) {
   const pod = /^[^/]+\/[^/]+$/.test(name("pod")) ? name("pod") : "";
   return {
     rv: number("rv"), pod, node: pod ? "" : name("node"), attempt: pod ? number("attempt") : 0,
-    tab: TAB.test(tab) ? tab : "",
+    tab: TAB.test(tab) ? tab : "", dock: TAB.test(query.get("dock") ?? "") ? query.get("dock") ?? "" : "",
   };
 }
 
@@ -37,13 +38,14 @@ export function readAddress(search) {
  * The query of an address, with its question mark; empty for now with nothing selected.
  * @param {Address} address
  */
-export function writeAddress({ rv, pod, node, attempt, tab }) {
+export function writeAddress({ rv, pod, node, attempt, tab, dock }) {
   const parts = [
     rv ? `rv=${rv}` : "",
     pod ? `pod=${pod.split("/").map(encodeURIComponent).join("/")}` : "",
     pod && attempt ? `attempt=${attempt}` : "",
     node ? `node=${encodeURIComponent(node)}` : "",
     tab ? `tab=${encodeURIComponent(tab)}` : "",
+    dock ? `dock=${encodeURIComponent(dock)}` : "",
   ].filter(Boolean);
   return parts.length ? `?${parts.join("&")}` : "";
 }

@@ -10,8 +10,8 @@ import { dockGuests } from "./dock-guests.js";
 import { dockHandle } from "./dock-handle.js";
 import { TABS } from "./dock-tabs.js";
 
-/** A laptop's window, where the stage needs the height more than a list does. A narrower one has a dock that opens by itself. */
-const SHORT_OF_ROOM = "(min-width: 1366px) and (max-width: 1439px), (min-width: 1366px) and (max-height: 800px)";
+/** A laptop's window, or a narrower one, where the stage needs the height more than a list does. */
+const SHORT_OF_ROOM = "(max-width: 1439px), (max-height: 800px)";
 
 /** Real milliseconds between two drawings of a list that its session keeps changing. */
 const LIST_EVERY_MS = 250;

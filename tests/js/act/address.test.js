@@ -9,7 +9,7 @@ globalThis.location = { pathname: "/s/K7Q", search: "" };
 globalThis.history = Object.fromEntries(["pushState", "replaceState"].map((name) => [name, (_state, _title, to) => told.push([name, to])]));
 const { AddressBar } = await import("../../../static/js/act/address.js");
 
-const at = (more = {}) => ({ rv: 0, pod: "default/web", node: "", attempt: 0, tab: "", ...more });
+const at = (more = {}) => ({ rv: 0, pod: "default/web", node: "", attempt: 0, tab: "", dock: "", ...more });
 
 test("what is selected, opened and held are steps; a moment after a moment is not", () => {
   const bar = new AddressBar(() => {});
@@ -17,10 +17,12 @@ test("what is selected, opened and held are steps; a moment after a moment is no
   bar.follow(at());
   assert.deepEqual(told, [], "not before the page shows what its address says");
   bar.ready = true;
-  for (const address of [at(), at(), at({ tab: "yaml" }), at({ tab: "yaml", rv: 7 }), at({ tab: "yaml", rv: 8 })]) bar.follow(address);
+  for (const address of [at(), at(), at({ tab: "yaml" }), at({ tab: "yaml", rv: 7 }), at({ tab: "yaml", rv: 8 }),
+    at({ tab: "yaml", rv: 8, dock: "streams" })]) bar.follow(address);
   assert.deepEqual(told, [
     ["pushState", "/s/K7Q?pod=default/web"], ["pushState", "/s/K7Q?pod=default/web&tab=yaml"],
     ["pushState", "/s/K7Q?rv=7&pod=default/web&tab=yaml"], ["replaceState", "/s/K7Q?rv=8&pod=default/web&tab=yaml"],
+    ["pushState", "/s/K7Q?rv=8&pod=default/web&tab=yaml&dock=streams"],
   ]);
 });
 
