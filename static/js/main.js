@@ -329,6 +329,7 @@ function paint() {
   const voting = inClass?.follow(view, Date.now() + serverOffsetMs);
   if (changes === painted && !second && !voting) return;
   painted = changes;
+  presenting?.follow(view);
   if (!past.view) hand.follow(view);
   timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
   const asked = ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "";

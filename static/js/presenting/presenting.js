@@ -98,12 +98,18 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       return !last || standingOf(last, follower.left) === "free" || standingOf(last, follower.left) === "presents";
     },
     /**
+     * Show what is presented: before a frame is drawn, so that it is the frame.
+     * @param {View} view what is there now
+     */
+    follow(view) {
+      follower.follow(view);
+    },
+    /**
      * @param {View} view what is there now, also while the page is held at a moment of the past
      * @param {Ui} ui
      */
     render(view, ui) {
       last = view;
-      follower.follow(view);
       const standing = standingOf(view, follower.left);
       teller.follow(whole(), standing === "presents");
       // While nobody presents, the wall shows what a lesson's step is about.
