@@ -137,7 +137,7 @@ def _remove(
     *,
     always: bool,
 ) -> tuple[Stored, bool]:
-    """Return (the object as it was last, whether it is gone); one that is answered, `always` or not gone, is checked."""
+    """Return (the object as it was last, whether it is gone); one that is not, or `always`, is checked."""
     with writes(store, context.actor) as transaction:
         try:
             last = REGISTRY.apply(transaction, operation, context)
