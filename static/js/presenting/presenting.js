@@ -121,21 +121,28 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       lit ||= wall;
       tools.hidden = view.me?.role !== "teacher";
       setAttribute(tools, "aria-label", text(ui.lang, "seats.title"));
-      for (const [one, key] of /** @type {const} */ ([[people, "seats.title"], [copies, "seats.copies"]])) {
-        setText(/** @type {Element} */ (one.lastElementChild), text(ui.lang, key));
-        setAttribute(one, "aria-label", text(ui.lang, key));
-        setAttribute(one, "title", text(ui.lang, key));
-      }
+      entitle(people, text(ui.lang, "seats.title"));
+      entitle(copies, text(ui.lang, "seats.copies"));
       if (dialog?.open) dialog.render(view, ui);
       const label = text(ui.lang, standing === "presents" ? "presenting.out_presents" : "presenting.present");
-      setText(/** @type {Element} */ (button.lastElementChild), label);
-      setAttribute(button, "title", text(ui.lang, "presenting.present_title"));
-      setAttribute(button, "aria-label", label);
+      entitle(button, label, text(ui.lang, "presenting.present_title"));
       setAttribute(button, "aria-pressed", String(standing === "presents"));
       ways.render(view, ui);
       bandBar.render(view, ui, standing, scene);
     },
   };
+}
+
+/**
+ * Say what a tool of the bar is called.
+ * @param {HTMLElement} tool
+ * @param {string} label
+ * @param {string} [title]
+ */
+function entitle(tool, label, title = label) {
+  setText(/** @type {Element} */ (tool.lastElementChild), label);
+  setAttribute(tool, "aria-label", label);
+  setAttribute(tool, "title", title);
 }
 
 /**
