@@ -101,9 +101,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
      * Show what is presented: before a frame is drawn, so that it is the frame.
      * @param {View} view what is there now
      */
-    follow(view) {
-      follower.follow(view);
-    },
+    follow: (view) => follower.follow(view),
     /**
      * @param {View} view what is there now, also while the page is held at a moment of the past
      * @param {Ui} ui
@@ -124,8 +122,8 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       entitle(people, text(ui.lang, "seats.title"));
       entitle(copies, text(ui.lang, "seats.copies"));
       if (dialog?.open) dialog.render(view, ui);
-      const label = text(ui.lang, standing === "presents" ? "presenting.out_presents" : "presenting.present");
-      entitle(button, label, text(ui.lang, "presenting.present_title"));
+      const label = standing === "presents" ? "presenting.out_presents" : "presenting.present";
+      entitle(button, text(ui.lang, label), text(ui.lang, "presenting.present_title"));
       setAttribute(button, "aria-pressed", String(standing === "presents"));
       ways.render(view, ui);
       bandBar.render(view, ui, standing, scene);
