@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from clustersim.apiserver import impersonating
 from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
 from clustersim.apiserver.negotiation import check_acceptable, wanted
+from clustersim.apiserver.patching import manager_of
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.classroom import rbac, roles
@@ -21,20 +22,31 @@ from clustersim.store import open_store
 from controllers.kinds.rbac import bootstrap
 from controllers.kinds.table import TABLE, find_resource
 from controllers.log.stamps import wire_time
-from controllers.registry import fields
+from controllers.registry import fields, goorder
+from controllers.registry.fieldowners.managers import Scope, updated
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
 
 AUTHENTICATION: Final = "authentication.k8s.io"
 AUTHORIZATION: Final = "authorization.k8s.io"
 
 
+class Asked(NamedTuple):
+    """A question: its spec, its metadata with who owns what of it, who asks, and the namespace in its path."""
+
+    spec: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    principal: Principal
+    request: Request
+    namespace: str
+
+
 class Review(NamedTuple):
-    """One kind of question: `answer` gets what is asked, who asks, the request and the namespace in its path."""
+    """One kind of question, and what answers it."""
 
     group: str
     plural: str
     kind: str
-    answer: Callable[[Mapping[str, Any], Principal, Request, str], dict[str, Any]]
+    answer: Callable[[Asked], dict[str, Any]]
     namespaced: bool = False
     about_others: bool = False
     """Whether only who may read everything may ask it."""
@@ -71,20 +83,51 @@ def answer(request: Request, principal: Principal) -> Response:
     wanted(request, tables=False)
     schema = f"{review.group.partition('.')[0]}_v1.{review.kind}"
     document, warnings = checked_body(request, review.kind, schema, review.group)
+    metadata = _metadata(document, namespace)
+    time = wire_time(session_unix_ms(open_store(principal.session_id)))
+    owned = updated(
+        Scope(schema, f"{review.group}/v1"), None, {**document, "metadata": metadata}, None, manager_of(request), time
+    )
+    if owned:
+        metadata["managedFields"] = owned
     spec = document.get("spec")
-    asked = spec if isinstance(spec, dict) else {}
-    metadata = document.get("metadata") or {}
-    named = {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)}
-    head = {"kind": review.kind, "apiVersion": f"{review.group}/v1", "metadata": named}
-    return warned(lambda: json_response({**head, **review.answer(asked, principal, request, namespace)}, 201), warnings)
+    asked = Asked(spec if isinstance(spec, dict) else {}, metadata, principal, request, namespace)
+    head = {"kind": review.kind, "apiVersion": f"{review.group}/v1", "metadata": metadata}
+    return warned(lambda: json_response({**head, **review.answer(asked)}, 201), warnings)
 
 
-def _own_access(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
-    _refuse(_attributes_wrong(spec))
-    return {"spec": spec, "status": _access(spec, principal)}
+def _metadata(document: Mapping[str, Any], namespace: str) -> dict[str, Any]:
+    """Return the metadata of a question, in the namespace of its path.
+
+    Raises:
+        ApiError: 400, it names another namespace.
+    """
+    sent = {key: value for key, value in (document.get("metadata") or {}).items() if value and key != "managedFields"}
+    home = sent.pop("namespace", "")
+    if namespace:
+        if home not in ("", namespace):
+            why = "the namespace of the provided object does not match the namespace sent on the request"
+            raise bad_request(why)
+        sent["namespace"] = namespace
+    return sent
 
 
-def _access_of(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+def _own_access(asked: Asked) -> dict[str, Any]:
+    _refuse(_attributes_wrong(asked.spec) + _more_than_asked(asked))
+    return {"spec": asked.spec, "status": _access(asked.spec, asked.principal)}
+
+
+def _more_than_asked(asked: Asked) -> list[Cause]:
+    """Check that a question about rights is nothing but a question."""
+    metadata, within = asked.metadata, " except for namespace" if asked.namespace else ""
+    if metadata.keys() <= {"managedFields", *(("namespace",) if asked.namespace else ())}:
+        return []
+    shown = fields.written(goorder.in_order(metadata, "meta_v1.ObjectMeta"))
+    return [fields.bad("metadata", shown, f"must be empty{within}")]
+
+
+def _access_of(asked: Asked) -> dict[str, Any]:
+    spec, principal, namespace = asked.spec, asked.principal, asked.namespace
     causes = _attributes_wrong(spec)
     user, groups = str(spec.get("user") or ""), spec.get("groups") or ()
     if not user and not groups:
@@ -93,7 +136,7 @@ def _access_of(spec: Mapping[str, Any], principal: Principal, request: Request, 
     if namespace and isinstance(attributes, dict) and attributes.get("namespace") != namespace:
         given = str(attributes.get("namespace") or "")
         causes.append(fields.bad("spec.resourceAttributes.namespace", given, "must match metadata.namespace"))
-    _refuse(causes)
+    _refuse(causes + _more_than_asked(asked))
     listed = impersonating.GROUPS_BETWEEN.join(map(str, groups))
     # Who is asked about is in the groups that are named, and in no others.
     somebody = impersonating.find(principal, user, groups=listed, authenticated=False)
@@ -201,8 +244,8 @@ def decide(
     return {"allowed": True}
 
 
-def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
-    namespace = str(spec.get("namespace") or "")
+def _rules(asked: Asked) -> dict[str, Any]:
+    principal, namespace = asked.principal, str(asked.spec.get("namespace") or "")
     if not namespace:
         raise bad_request("no namespace on request")
     if principal.role == ACCOUNT:
@@ -240,24 +283,25 @@ _READERS: Final = ("system:public-info-viewer", "system:discovery", "system:serv
 """Upstream's roles that give everybody who has shown who they are what is no resource."""
 
 
-def _who(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
-    now = wire_time(session_unix_ms(open_store(principal.session_id)))
-    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": principal.info}}
+def _who(asked: Asked) -> dict[str, Any]:
+    now = wire_time(session_unix_ms(open_store(asked.principal.session_id)))
+    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": asked.principal.info}}
 
 
-def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+def _whose(asked: Asked) -> dict[str, Any]:
+    spec, principal = asked.spec, asked.principal
     token = spec.get("token")
     if not isinstance(token, str) or not token:
         raise bad_request("token is required for TokenReview in authentication")
-    asked = tuple(map(str, spec.get("audiences") or ()))
-    found = principal_of(request.code, token)
+    wanted_by = tuple(map(str, spec.get("audiences") or ()))
+    found = principal_of(asked.request.code, token)
     try:
-        bearer = None if found is not None else bearer_of(open_store(principal.session_id), token, asked)
+        bearer = None if found is not None else bearer_of(open_store(principal.session_id), token, wanted_by)
     except NotGood as why:
         return {"spec": spec, "status": {"user": {}, "error": f"[invalid bearer token, {why}]"}}
     if bearer is not None:
         user, audiences = bearer.user, bearer.audiences
-    elif found is not None and (not asked or ISSUER in asked):
+    elif found is not None and (not wanted_by or ISSUER in wanted_by):
         user, audiences = dict(found.info), (ISSUER,)
     else:
         return {"spec": spec, "status": {"user": {}, "error": "invalid bearer token"}}

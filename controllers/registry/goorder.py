@@ -61,6 +61,11 @@ def text(document: Mapping[str, Any], schema: str, touched: Touched) -> str:
     return msgspec.json.encode(_ordered(document, schema, touched)).decode()
 
 
+def in_order(value: Mapping[str, Any], struct: str) -> Any:
+    """Return a struct with its members, and those of all structs in it, in the order of Go's."""
+    return _ordered(value, struct, None)
+
+
 def _ordered(value: Any, schema: str, touched: Touched | None) -> Any:
     """Return a value with its members in order; `schema` is its struct (empty: it is none)."""
     if isinstance(value, list):

@@ -295,6 +295,9 @@ _OFF: Final[Mapping[str, tuple[str, ...]]] = {
 """Struct → fields of features that v1.34 has off: what is sent is read, and goes (upstream's DropDisabledFields). Of
 the specs of pods see controllers/kinds/core/pod/defaults.py."""
 
+_NOT_NONE: Final[Mapping[str, tuple[str, ...]]] = {"autoscaling_v2.HPAScalingRules": ("policies",)}
+"""Struct → lists that upstream's defaults fill where there are none, and not where they are empty."""
+
 GOOD_SPECS_MAX: Final = 1_000
 """Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
 
@@ -361,7 +364,7 @@ def _check_struct(
         if name in off:
             del document[name]
             continue
-        if not checked and (entry.terse or _leaves_out(struct, entry)):
+        if not checked and (entry.terse or _leaves_out(struct, name, entry)):
             del document[name]
             continue
         document[name] = checked
@@ -398,9 +401,11 @@ def fill(value: Any, schema: str) -> None:
             value[name] = _ZEROES[entry.scalar]
 
 
-def _leaves_out(struct: Model, entry: FieldType) -> bool:
+def _leaves_out(struct: Model, name: str, entry: FieldType) -> bool:
     """Return whether an empty list or map goes: upstream leaves most of those out that may be left out."""
-    return bool(entry.container) and not entry.required and not struct.key.startswith("clustersim_")
+    if not entry.container or entry.required or struct.key.startswith("clustersim_"):
+        return False
+    return name not in _NOT_NONE.get(struct.key, ())
 
 
 def _is_text(value: Any, container: str) -> bool:

@@ -46,6 +46,31 @@ def test_what_somebody_else_may_in_one_namespace(sqlite_api: Any) -> None:
     assert (status, refused["details"]["causes"][0]["field"]) == (422, "spec.resourceAttributes.namespace")
 
 
+def test_a_question_about_rights_is_nothing_but_a_question(sqlite_api: Any) -> None:
+    """Upstream shows the metadata that it refuses whole, with who owns what; answers carry theirs."""
+    body = {"metadata": {"labels": {"a": "b"}, "name": "x"}, "spec": GET_PODS}
+    status, refused, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectaccessreviews", body)
+    (cause,) = refused["details"]["causes"]
+    assert (status, cause["field"]) == (422, "metadata")
+    shown = 'Invalid value: {"name":"x","labels":{"a":"b"},"managedFields":[{"manager":"'
+    assert cause["message"].startswith(shown)
+    assert cause["message"].endswith("}]}: must be empty")
+    local = f"{AUTHORIZATION}/namespaces/default/localsubjectaccessreviews"
+    attributes = {"verb": "get", "resource": "pods", "namespace": "default"}
+    spec = {"user": "tara", "resourceAttributes": attributes}
+    _, refused, _ = sqlite_api.request("POST", local, {"metadata": {"name": "x"}, "spec": spec})
+    assert refused["message"].endswith("}]}: must be empty except for namespace")
+    status, refused, _ = sqlite_api.request("POST", local, {"metadata": {"namespace": "other"}, "spec": spec})
+    why = "the namespace of the provided object does not match the namespace sent on the request"
+    assert (status, refused["message"]) == (400, why)
+    _, answer, _ = sqlite_api.request("POST", local, {"spec": spec})
+    assert answer["metadata"]["namespace"] == "default"
+    sent = {"metadata": {"name": "x", "labels": {"a": "b"}}, "spec": {"token": "t"}}
+    _, answer, _ = sqlite_api.request("POST", f"{AUTHENTICATION}/tokenreviews", sent)
+    assert (answer["metadata"]["name"], answer["metadata"]["labels"]) == ("x", {"a": "b"})
+    assert answer["metadata"]["managedFields"][0]["operation"] == "Update"
+
+
 def test_two_questions_in_one(sqlite_api: Any) -> None:
     spec = {**GET_PODS, "nonResourceAttributes": {"path": "/"}}
     status, refused, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectaccessreviews", {"spec": spec})

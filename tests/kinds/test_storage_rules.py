@@ -42,6 +42,11 @@ def cluster() -> Cluster:
     return Cluster()
 
 
+def _attached(**volume: Any) -> dict[str, Any]:
+    inline = {"csi": {"driver": "a.csi", "volumeHandle": "v"}, "accessModes": ["ReadWriteOnce"], **volume}
+    return {"spec": {"attacher": "a.csi", "nodeName": "n", "source": {"inlineVolumeSpec": inline}}}
+
+
 REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("a claim of no mode", "persistentvolumeclaims", _claim(accessModes=[]), "spec.accessModes"),
     ("a mode unknown", "persistentvolumeclaims", _claim(accessModes=["ReadWrite"]), "spec.accessModes"),
@@ -79,6 +84,23 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
      "storageClassName"),
     ("nothing attached", "volumeattachments.storage.k8s.io", {"spec": {"attacher": "a", "nodeName": "n", "source": {}}},
      "spec.source"),
+    ("an attached volume of a size", "volumeattachments.storage.k8s.io", _attached(capacity={"storage": "1Gi"}),
+     "spec.source.inlineVolumeSpec.capacity"),
+    ("an attached volume for one node", "volumeattachments.storage.k8s.io", _attached(nodeAffinity={}),
+     "spec.source.inlineVolumeSpec.nodeAffinity"),
+    ("an attached volume of a class", "volumeattachments.storage.k8s.io", _attached(storageClassName="fast"),
+     "spec.source.inlineVolumeSpec.storageClassName"),
+    ("an attached block", "volumeattachments.storage.k8s.io", _attached(volumeMode="Block"),
+     "spec.source.inlineVolumeSpec.volumeMode"),
+    ("an attached volume to throw away", "volumeattachments.storage.k8s.io",
+     _attached(persistentVolumeReclaimPolicy="Delete"), "spec.source.inlineVolumeSpec.persistentVolumeReclaimPolicy"),
+    ("an attached folder", "volumeattachments.storage.k8s.io", _attached(csi=None, hostPath={"path": "/x"}),
+     "spec.source.inlineVolumeSpec.csi"),
+    ("an attached volume for no use", "volumeattachments.storage.k8s.io", _attached(accessModes=[]),
+     "spec.source.inlineVolumeSpec.accessModes"),
+    ("scaling by no policy", "horizontalpodautoscalers.autoscaling",
+     {"spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+               "behavior": {"scaleUp": {"policies": []}}}}, "spec.behavior.scaleUp.policies"),
     ("a budget both ways", "poddisruptionbudgets.policy", {"spec": {"minAvailable": 1, "maxUnavailable": 1}}, "spec"),
     ("a budget past all", "poddisruptionbudgets.policy", {"spec": {"maxUnavailable": "101%"}}, "spec.maxUnavailable"),
     ("a selector that misses its template", "replicationcontrollers", _workload(selector={"app": "db"}),

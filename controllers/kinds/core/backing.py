@@ -112,22 +112,22 @@ def sources(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {key: spec[key] for key in _SOURCES if spec.get(key) is not None}
 
 
-def validate(spec: Mapping[str, Any], name: str) -> list[Cause]:
-    """Check what backs the volume of a name."""
+def validate(spec: Mapping[str, Any], name: str, at: str = "spec") -> list[Cause]:
+    """Check what backs the volume of a name; `at` is where its spec stands."""
     found = sources(spec)
     if not found:
-        return [fields.required("spec", "must specify a volume type")]
+        return [fields.required(at, "must specify a volume type")]
     causes: list[Cause] = []
     for number, (key, source) in enumerate(found.items()):
         # Of a driver of its own upstream does not ask whether it is alone.
         if number and key != "flexVolume":
-            place = f"spec.{_SECOND_PLACES.get(key, key)}"
+            place = f"{at}.{_SECOND_PLACES.get(key, key)}"
             causes.append(fields.not_allowed(place, "may not specify more than 1 volume type"))
             continue
-        causes += _SOURCES[key](f"spec.{_PLACES.get(key, key)}", source)
+        causes += _SOURCES[key](f"{at}.{_PLACES.get(key, key)}", source)
         portal = f"{name}:{source.get('targetPortal') or ''}" if key == "iscsi" else ""
         if len(portal) > 64 and source.get("initiatorName") is not None:
-            causes.append(fields.bad("spec.iscsi.targetportal", source.get("targetPortal"), _TOO_LONG_PORTAL))
+            causes.append(fields.bad(f"{at}.iscsi.targetportal", source.get("targetPortal"), _TOO_LONG_PORTAL))
         if key == "local" and not (spec.get("nodeAffinity") or {}).get("required"):
-            causes.append(fields.required("spec.nodeAffinity", "Local volume requires node affinity"))
+            causes.append(fields.required(f"{at}.nodeAffinity", "Local volume requires node affinity"))
     return causes

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, text_of
+from controllers.kinds.core import backing, volumes
 from controllers.kinds.core.pod.defaults import fill_sources
 from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields, internal
@@ -37,7 +38,35 @@ def _spec(document: Mapping[str, Any]) -> list[Cause]:
     elif name == "":
         why = "must specify non empty persistentVolumeName"
         causes.append(fields.required("spec.source.persistentVolumeName", why))
+    elif inline is not None:
+        causes += _inline("spec.source.inlineVolumeSpec", inline)
     return causes + fields.subdomain("spec.nodeName", spec.get("nodeName") or "")
+
+
+_OUTSIDE: Final = "may not be specified in the context of inline volumes"
+
+
+def _inline(field: str, spec: Mapping[str, Any]) -> list[Cause]:
+    """Check a volume that stands in the attachment itself: one of a CSI driver that nobody claims."""
+    said = {"claimRef": spec.get("claimRef") is not None, "capacity": bool(spec.get("capacity"))}
+    causes = [fields.not_allowed(f"{field}.{key}", _OUTSIDE) for key, is_said in said.items() if is_said]
+    if spec.get("csi") is None:
+        causes.append(fields.required(f"{field}.csi", "has to be specified in the context of inline volumes"))
+    if not spec.get("accessModes"):
+        causes.append(fields.required(f"{field}.accessModes"))
+    causes += volumes.access_modes(f"{field}.accessModes", spec.get("accessModes"))
+    if spec.get("persistentVolumeReclaimPolicy") not in (None, "", "Retain"):
+        why = "may only be Retain in the context of inline volumes"
+        causes.append(fields.not_allowed(f"{field}.persistentVolumeReclaimPolicy", why))
+    if spec.get("nodeAffinity") is not None:
+        causes.append(fields.not_allowed(f"{field}.nodeAffinity", _OUTSIDE))
+    causes += backing.validate(spec, "", field)
+    if spec.get("storageClassName"):
+        causes.append(fields.not_allowed(f"{field}.storageClassName", _OUTSIDE))
+    if spec.get("volumeMode") not in (None, "Filesystem"):
+        why = "may not specify volumeMode other than Filesystem in the context of inline volumes"
+        causes.append(fields.not_allowed(f"{field}.volumeMode", why))
+    return causes
 
 
 def _attachment(document: dict[str, Any]) -> list[Cause]:
