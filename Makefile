@@ -9,7 +9,7 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 NODE_BIN = $(shell $(PY) tests/tools/prepare.py node-bin)
 PYTEST_ARGS ?=
 # Some more than there are processors: many tests wait for a browser or a server.
-PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 3)')
+PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
 # What one process has compiled the next one finds, whatever the shell says: else each start of a server compiles a
 # thousand modules, which is a third of its start.
