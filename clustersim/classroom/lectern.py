@@ -7,10 +7,8 @@ which every process reads again on a hint; hints carry no more than "read it aga
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
-
-from django.db.models import Max
 
 from clustersim.classroom import people, together
 from clustersim.classroom.auth import ACCOUNT, STUDENT, Principal
@@ -43,8 +41,9 @@ FIELDS: Final = ("rv", "select", "inspectorTab", "part", "dockTab", "scene", "zo
 class ClassState:
     """How a session's class stands: `view` None is nobody presenting; `by` the presenter's seat, `at_ms` Unix.
 
-    `handed_ms` is when copies were made last (0: none), `wall` the code of the copy that the whole class looks at,
-    `home` that of the class where this session hung on its wall and does no longer.
+    `handed` tells of each seat whose newest copy was handed out when that was (Unix milliseconds), `wall` the code of
+    the copy that the whole class looks at, `home` that of the class where this session hung on its wall and does no
+    longer.
     """
 
     view: Document | None = None
@@ -52,7 +51,7 @@ class ClassState:
     at_ms: int = 0
     frozen: bool = False
     names: bool = False
-    handed_ms: int = 0
+    handed: Mapping[str, int] = field(default_factory=dict)
     wall: str = ""
     home: str = ""
 
@@ -66,7 +65,7 @@ class ClassState:
             "type": "class",
             "frozen": self.frozen,
             "names": self.names,
-            "handed": self.handed_ms,
+            "handed": self.handed,
             "wall": self.wall,
             "home": self.home,
         }
@@ -76,13 +75,14 @@ def state_of(session_id: int) -> ClassState:
     """Return how a session's class stands; one that nothing was done to is free, and its walls tell no names."""
     row = Lectern.objects.filter(session_id=session_id).first()
     copies = Copy.objects.filter(session_id=session_id, earlier=False, fork__isnull=False)
-    handed_ms = copies.filter(wall=False).aggregate(newest=Max("made_ms"))["newest"] or 0
+    to_seats = copies.filter(handed=True).order_by("pk").values_list("participant_id", "made_ms")
+    handed = {str(seat): made_ms for seat, made_ms in to_seats}
     wall = _shown(copies.filter(wall=True).values_list("fork__code", flat=True).first())
     taken = Copy.objects.filter(fork_id=session_id, wall=True, earlier=True)
     home = _shown(taken.values_list("session__code", flat=True).first())
     if row is None:
-        return ClassState(handed_ms=handed_ms, wall=wall, home=home)
-    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed_ms, wall, home)
+        return ClassState(handed=handed, wall=wall, home=home)
+    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed, wall, home)
 
 
 def _shown(code: str | None) -> str:

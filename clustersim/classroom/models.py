@@ -79,6 +79,7 @@ class Copy(models.Model):
     until = models.CharField(max_length=400, default="", blank=True, help_text="predicate by which it is done")
     done_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds at which that was seen to hold first")
     wall = models.BooleanField(default=False, help_text="of nobody by name: the whole class goes in")
+    handed = models.BooleanField(default=False, help_text="its seat did not take it: it is told of it")
 
     def __str__(self) -> str:
         return f"copy of {self.session_id} for {self.participant_id}"

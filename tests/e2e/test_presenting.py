@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.e2e.test_accessible import PHONE
 from tests.tools import axe
 
 WALL = {"viewport": {"width": 1024, "height": 768}, "color_scheme": "light"}
@@ -166,3 +168,57 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     wall.wait_for_url(lambda url: classroom.code in url)
     teacher.get_by_test_id("room-close").click()
     expect(teacher.get_by_test_id("stage")).to_be_visible()
+
+
+HEARS = """
+  window.heard = [];
+  const said = document.getElementById("announcer");
+  const all = { childList: true, characterData: true, subtree: true };
+  new MutationObserver(() => window.heard.push(said.textContent)).observe(said, all);
+"""
+"""Keeps what a screen reader would read out of the page's live region."""
+
+
+@pytest.mark.parametrize(
+    ("lang", "frozen", "over", "yours"),
+    [
+        ("en", "Frozen by the teacher", "Your changes are taken again.", "A copy of this moment is yours"),
+        ("zh-hans", "已被教师冻结", "现在又可以更改了。", "此刻的一份副本已归你"),
+    ],
+)
+def test_a_phone_is_told_of_a_freeze_and_of_a_copy_that_it_is_handed(
+    open_classroom: Callable[[str], Classroom], lang: str, frozen: str, over: str, yours: str
+) -> None:
+    classroom = open_classroom("three-nodes")
+    mei, ada = (classroom.student(name, **PHONE) for name in ("Mei K.", "Ada L."))
+    for phone in (mei, ada):
+        phone.locator(f".languages button[lang={'en' if lang == 'en' else 'zh-Hans'}]").click()
+        drawn(phone)
+        phone.evaluate(HEARS)
+
+    # Whatever a student has open, and said to who only hears.
+    classroom.session("PUT", "/frozen", {"frozen": True})
+    for tab in ("now", "pods", "create"):
+        mei.get_by_test_id(f"phone-tab-{tab}").click()
+        expect(mei.get_by_test_id("phone-stopped")).to_contain_text(frozen)
+    wait_state(mei, lambda _: frozen in mei.evaluate("window.heard.join()"), "the freeze is heard")
+    assert axe.problems(mei) == []
+    picture(mei, f"phone-frozen-{lang}")
+    classroom.session("PUT", "/frozen", {"frozen": False})
+    expect(mei.get_by_test_id("phone-stopped")).to_be_hidden()
+    wait_state(mei, lambda _: over in mei.evaluate("window.heard.join()"), "that it is over is heard")
+
+    # A copy for one of them is told to that one alone, and stands there until it is opened.
+    [seat] = [one["id"] for one in classroom.session("GET", "/people") if one["name"] == "Mei K."]
+    [copy] = classroom.session("POST", "/copies", {"people": [seat], "seeds": "same"})
+    expect(mei.locator(".phone-handed")).to_contain_text(yours)
+    wait_state(mei, lambda _: yours in mei.evaluate("window.heard.join()"), "the copy is heard of")
+    assert axe.problems(mei) == []
+    picture(mei, f"phone-copy-{lang}")
+    classroom.session("PUT", "/frozen", {"frozen": True})
+    expect(ada.get_by_test_id("phone-stopped")).to_be_visible()
+    expect(ada.get_by_test_id("phone-copy")).to_be_hidden()
+    mei.get_by_test_id("phone-copy").click()
+    mei.wait_for_url(f"**/s/{copy['code']}**")
+    expect(mei.get_by_test_id("phone-home")).to_have_attribute("href", f"/s/{classroom.code}")
+    expect(mei.get_by_test_id("phone-stopped")).to_be_hidden()

@@ -129,8 +129,9 @@ test("a frozen class and who is muted are told why", () => {
   const people = [{ ...ME, online: true }];
   assert.equal(stopped({ ...view, people }), "");
   assert.equal(stopped({ ...view, people: [{ ...ME, online: true, muted: true }] }), "muted");
-  const frozen = applyMessage(view, { type: "class", frozen: true, names: true });
+  const frozen = applyMessage(view, { type: "class", frozen: true, names: true, handed: { 2: 7 }, wall: "", home: "" });
   assert.equal(frozen.wallNames, true);
+  assert.equal(frozen.handed, 7, "when this person's own copy was handed out");
   assert.equal(stopped(frozen), "frozen");
   assert.equal(stopped({ ...frozen, me: { ...ME, role: "teacher" } }), "");
 });

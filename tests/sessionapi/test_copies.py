@@ -8,7 +8,7 @@ import httpx
 import pytest
 from asgiref.sync import sync_to_async
 
-from clustersim.classroom import limits
+from clustersim.classroom import lectern, limits
 from clustersim.classroom.copies import tiles
 from clustersim.classroom.copies.tiles import IDLE_MS, reason_of
 from clustersim.classroom.models import Copy
@@ -109,6 +109,25 @@ async def test_a_student_takes_a_copy_of_their_own_and_a_fork_is_one_too() -> No
             ("Ada", forked.json()["code"]),
         ]
         assert "name" not in (await ask(client, mei["token"], "GET", code, "/copies")).text
+
+
+async def test_only_who_was_handed_a_copy_is_told_of_one() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei, ada = [await joined(client, session, name) for name in ("Mei", "Ada")]
+
+        async def told() -> dict[str, int]:
+            row = await sync_to_async(sessions.find)(code)
+            assert row is not None
+            return dict((await sync_to_async(lectern.state_of)(row.id)).told()["handed"])
+
+        # What somebody takes for themselves is news to nobody.
+        await ask(client, mei["token"], "POST", code, "/copies", {})
+        await ask(client, mei["token"], "POST", code, "/fork", {})
+        assert await told() == {}
+        [made] = (await ask(client, teacher, "POST", code, "/copies", {"people": [ada["id"]]})).json()
+        assert await told() == {ada["id"]: made["madeUnixMs"]}
 
 
 async def test_what_cannot_be_handed_out_is_refused() -> None:

@@ -26,13 +26,19 @@ Seeds = Literal["same", "each"]
 
 
 def hand_out(
-    store: SqlStore, session: SessionRow, seats: Sequence[Participant], revision: int, seeds: Seeds, until: str = ""
+    store: SqlStore,
+    session: SessionRow,
+    seats: Sequence[Participant],
+    revision: int,
+    seeds: Seeds,
+    until: str = "",
+    taken: bool = False,
 ) -> list[Copy]:
     """Make a copy of a moment for each of the seats; a seat's earlier ones are kept as such.
 
     Copies sleep until somebody goes in. With seeds `same` the engine draws the same in each; with `each` every seat has
     its own, which another hand-out gives it again. `until` is a predicate: a copy in which it holds is done. One that
-    cannot be made says why.
+    cannot be made says why. A seat is told of its copy, unless it has `taken` it by itself.
 
     Raises:
         ApiError: 409 while a poll seals a pod; 410 the revision is no longer kept.
@@ -49,7 +55,7 @@ def hand_out(
             if error.code == 410:
                 raise
             problem = error.message
-        made.append(_keep(session.id, row.pk, code_id, revision, problem, until))
+        made.append(_keep(session.id, row.pk, code_id, revision, problem, until, handed=not taken))
     wake_class(session.id)
     return made
 
@@ -107,7 +113,13 @@ def note(session_id: int, participant_id: int, fork_id: int, revision: int) -> C
 
 
 def _keep(
-    session_id: int, participant_id: int, fork_id: int | None, revision: int, problem: str, until: str = ""
+    session_id: int,
+    participant_id: int,
+    fork_id: int | None,
+    revision: int,
+    problem: str,
+    until: str = "",
+    handed: bool = False,
 ) -> Copy:
     with transaction.atomic():
         Copy.objects.filter(session_id=session_id, participant_id=participant_id).update(earlier=True)
@@ -119,6 +131,7 @@ def _keep(
             made_ms=sessions.real_ms(),
             problem=problem[:300],
             until=until,
+            handed=handed,
         )
 
 

@@ -27,7 +27,7 @@ export function classIntents(world) {
   });
   return {
     myCopy,
-    copyHanded: () => say(t("seats.handed"), "note", { label: t("seats.open_copy"), run: myCopy }),
+    copyHanded: () => say(t("handed"), "note", { label: t("handed_open"), run: myCopy }),
     goToWall: ({ code }) => attempt(async () => location.assign(await enter(code))),
     putOnWall: ({ code, on }) => attempt(async () => {
       const made = await request(on ? "POST" : "DELETE", `${copies}/${encodeURIComponent(code)}/wall`);

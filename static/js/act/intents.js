@@ -1,7 +1,8 @@
 /** The table of intents: each type stands once, in the file of its trade; the compiler asks for the missing ones. */
 
-/** @import { Intent } from "../lib/types.d.ts" */
+/** @import { Intent, Ui } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
+import { loadTexts } from "../lib/text.js";
 import { clockIntents } from "./clock.js";
 import { dialogIntents } from "./dialogs.js";
 import { fetched } from "./forms.js";
@@ -11,7 +12,11 @@ import { isRefused, timeIntents } from "./timetravel.js";
 import { speak } from "./world.js";
 
 /** Where there is a class to teach. */
-const teaching = fetched(async () => (await import("./class.js")).classIntents);
+const teaching = fetched(async (/** @type {Ui} */ { lang, phone }) => {
+  // A desk has their words already.
+  const [{ classIntents }] = await Promise.all([import("./class.js"), phone ? loadTexts(lang, "presenting") : null]);
+  return classIntents;
+});
 /** Where somebody can type a command. */
 const command = fetched(() => import("./command.js"));
 /** Where there is a dock to compare in. */
@@ -31,7 +36,7 @@ export function createIntents(world) {
   const objects = objectIntents(world);
   const dialogs = dialogIntents(world);
   /** @param {any} intent */
-  const teach = (intent) => attempt(async () => /** @type {any} */ ((await teaching())(world))[intent.type](intent));
+  const teach = (intent) => attempt(async () => /** @type {any} */ ((await teaching(world.ui()))(world))[intent.type](intent));
   /** @type {Table} */
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),

@@ -576,7 +576,7 @@ export type Frame =
   | { type: "requests" }
   | { type: "looks"; on: boolean; looks: Look[] }
   | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
-  | { type: "class"; frozen: boolean; names: boolean; handed: number; wall: string; home: string }
+  | { type: "class"; frozen: boolean; names: boolean; handed: Record<string, number>; wall: string; home: string }
   | { type: "copies" }
   | { type: "presenting"; view: Presented | null; by: string; at: number }
   | { type: "votes"; id: string; voted: number; present: number; round: number; state: string }
@@ -612,7 +612,7 @@ export interface View {
   frozen: boolean;
   /** Viewers' screens tell names. */
   wallNames: boolean;
-  /** When copies were made last, Unix milliseconds; 0: none were. */
+  /** When this person's newest copy was handed out, Unix milliseconds; 0: it was not, or there is none. */
   handed: number;
   /** The code of the copy that the whole class looks at; "" none. */
   onWall: string;

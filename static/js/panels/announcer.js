@@ -1,8 +1,9 @@
-/** A polite live region: who leads, where time is held, and on a phone, which has no stage, what was decided. */
+/** A polite live region: who leads, where time is held, that one is stopped, and on a phone what was decided and handed out. */
 
 /** @import { Ui, View } from "../lib/types.d.ts" */
 import { setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { stopped } from "../state/presenting.js";
 import { leader } from "../state/selectors.js";
 
 /** Milliseconds between two sentences; what happened in between is summed up. */
@@ -14,8 +15,13 @@ export function mount(root) {
   let saidAtMs = 0;
   let leading = "";
   let held = "";
+  let reason = "";
+  /** @type {number | null} null: nothing was told yet */
+  let handed = null;
   /** @type {string[]} */
   let waiting = [];
+  /** What is about this person: it is said whole, whatever else happens. @type {string[]} */
+  let own = [];
   return {
     /**
      * @param {View} view
@@ -38,12 +44,19 @@ export function mount(root) {
       const point = stop ? `${stop.pod} ${stop.point}` : "";
       if (stop && point !== held) waiting.push(text(ui.lang, "said_held", { point: stop.point, pod: stop.pod }));
       held = point;
-      if (waiting.length === 0 || performance.now() - saidAtMs < SENTENCE_EVERY_MS) return;
+      const why = stopped(view);
+      if (why !== reason) own.push(why ? text(ui.lang, "stopped_said", { what: text(ui.lang, `stopped_${why}`), note: text(ui.lang, `stopped_${why}_note`) }) : text(ui.lang, "stopped_over"));
+      reason = why;
+      // A desk shows a notice of it, which is heard by itself.
+      if (handed !== null && view.handed > handed && ui.phone && view.me?.role === "student") own.push(text(ui.lang, "handed"));
+      if (view.me) handed = view.handed;
+      if (waiting.length + own.length === 0 || performance.now() - saidAtMs < SENTENCE_EVERY_MS) return;
       saidAtMs = performance.now();
       const last = waiting[waiting.length - 1] ?? "";
       const more = waiting.length > 1 ? `; ${text(ui.lang, "said_more", { count: waiting.length - 1 })}` : "";
-      setText(root, last + more);
+      setText(root, [...own, last + more].filter(Boolean).join(" "));
       waiting = [];
+      own = [];
     },
   };
 }

@@ -20,16 +20,19 @@ const EVENTS_MAX = 12;
  */
 export function nowPage(dispatch) {
   const home = element("a", { class: "button phone-home", "data-testid": "phone-home" });
+  const copy = element("button", { class: "button phone-home", type: "button", "data-testid": "phone-my-copy", onclick: () => dispatch({ type: "myCopy" }) });
   const hand = handCard(dispatch);
   const counts = element("ul", { class: "phone-counts" });
   const heading = element("h2");
   const decisions = element("div", { class: "event-list" });
   return {
-    element: element("div", { class: "phone-page" }, [home, hand.element, counts, heading, decisions]),
+    element: element("div", { class: "phone-page" }, [home, copy, hand.element, counts, heading, decisions]),
     render(view, ui, t) {
       home.hidden = !ui.parent;
       if (ui.parent) setAttribute(home, "href", `/s/${ui.parent.code}`);
       setText(home, t("phone_home"));
+      copy.hidden = view.me?.role !== "student" || Boolean(ui.parent);
+      setText(copy, t("phone_copy"));
       hand.render(view, ui, t);
       syncList(counts, countLines(view, ui, t).map((line, index) => ({ line, index })), (row) => String(row.index),
         () => element("li"), (row, { line }) => setText(row, line));

@@ -12,6 +12,7 @@ import { objectsOf, podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { requestsText } from "./facts.js";
 import { nowPage, storyLines } from "./phone-now.js";
+import { mountTold } from "./phone-told.js";
 
 /** @typedef {(key: string, values?: Record<string, string | number>) => string} T a sentence in the page's language */
 
@@ -23,9 +24,10 @@ export function mount(root, dispatch) {
   const tabs = element("div", { class: "phone-tabs", role: "tablist" });
   /** @type {Map<string, Page>} */
   const pages = new Map([["now", nowPage(dispatch)], ["pods", podsPage(dispatch)], ["create", createPage(dispatch)]]);
+  const told = mountTold(dispatch);
   const action = element("button", { class: "primary wide", type: "button" });
   const foot = element("div", { class: "phone-action" }, action);
-  append(root, [tabs, ...[...pages.values()].map((page) => page.element), foot]);
+  append(root, [tabs, told.element, ...[...pages.values()].map((page) => page.element), foot]);
   let tab = "now";
   /** The page of a class, while it has one. */
   let guest = "";
@@ -77,6 +79,7 @@ export function mount(root, dispatch) {
         setAttribute(button, "tabindex", name === tab ? "0" : "-1");
         /** @type {Page} */ (pages.get(name)).element.hidden = name !== tab;
       }
+      told.render(view, ui, t);
       action.hidden = tab === "create" || tab === guest || Boolean(refusedWrite(view.me, view.me?.namespace ?? ""));
       setText(action, t("phone_first"));
       pages.get(tab)?.render(view, ui, t);

@@ -88,7 +88,7 @@ export function mountBand(root, { dispatch, leave, back, setScene }) {
  */
 function titleOf(lang, standing, name, reason, thaws) {
   if (standing !== "free") return text(lang, `presenting.title_${standing}`, { name });
-  return text(lang, thaws ? "presenting.class_frozen" : `presenting.title_${reason}`);
+  return text(lang, thaws ? "presenting.class_frozen" : `stopped_${reason}`);
 }
 
 /**
@@ -98,7 +98,7 @@ function titleOf(lang, standing, name, reason, thaws) {
  * @param {boolean} thaws
  */
 function noteOf(lang, standing, reason, thaws) {
-  if (reason) return text(lang, standing === "free" ? `presenting.note_${reason}` : `presenting.title_${reason}`);
+  if (reason) return text(lang, standing === "free" ? `stopped_${reason}_note` : `stopped_${reason}`);
   if (thaws) return text(lang, "presenting.note_thaw");
   return standing === "free" ? "" : text(lang, `presenting.note_${standing}`);
 }
