@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from functools import cache
@@ -62,17 +62,36 @@ class EventResource(Enum):
     WILDCARD = "*"
 
 
+_UPDATES: Final[Mapping[EventResource, ActionType]] = {
+    **dict.fromkeys(
+        (EventResource.ASSIGNED_POD, EventResource.UNSCHEDULED_POD),
+        ActionType.UPDATE_POD_LABEL
+        | ActionType.UPDATE_POD_SCALE_DOWN
+        | ActionType.UPDATE_POD_TOLERATIONS
+        | ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+        | ActionType.UPDATE_OTHER,
+    ),
+    EventResource.NODE: ActionType.UPDATE_NODE_ALLOCATABLE
+    | ActionType.UPDATE_NODE_LABEL
+    | ActionType.UPDATE_NODE_TAINT
+    | ActionType.UPDATE_NODE_CONDITION
+    | ActionType.UPDATE_NODE_ANNOTATION,
+}
+"""What updates of pods and of nodes are told apart; of any other kind an update is an update."""
+
+
 @cache
 def _name_of(resource: EventResource, action: ActionType) -> str:
     """Return how an event without a label is called; there are few, and each shown queue names many."""
-    if action == ActionType.ALL:
-        return resource.value
-    if action == ActionType.UPDATE:
-        return f"{resource.value}Update"
-    names = [one.name or "" for one in ActionType if action & one == one]
-    return resource.value + "|".join(
-        "".join(word.capitalize() for word in name.removeprefix("UPDATE_").split("_")) for name in names
-    )
+    if resource is EventResource.WILDCARD:
+        return str(resource.value)
+    updates = _UPDATES.get(resource, ActionType.UPDATE)
+    whole = updates if action & updates == updates else ActionType(0)
+    apart = action & updates & ~whole if resource in _UPDATES else ActionType(0)
+    names = [one.name or "" for one in ActionType if one & (action & ~ActionType.UPDATE | apart)]
+    words = ["".join(word.capitalize() for word in name.removeprefix("UPDATE_").split("_")) for name in names]
+    return str(resource.value) + "|".join([*words, "Update"] if whole else words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +126,9 @@ HintFunction = Callable[[Any, Any, Any], QueueingHint]
 """(pod: PodInfo, old object | None, new object | None) → hint. Objects are PodInfo, Node or, of other kinds, documents.
 """
 
+Hopes = Callable[[Any], ActionType]
+"""pod: PodInfo → those of a registration's actions that can help it, whatever the objects."""
+
 
 def never(pod: Any, old: Any, new: Any) -> QueueingHint:
     """Say that the event helps nobody: it is heard for the sake of pods that a gate holds."""
@@ -115,10 +137,22 @@ def never(pod: Any, old: Any, new: Any) -> QueueingHint:
 
 @dataclass(frozen=True, slots=True)
 class EventRegistration:
-    """One event that a plugin wants to hear of for pods which it turned away; no hint function means: always queue."""
+    """One event that a plugin wants to hear of for pods which it turned away; no hint function means: always queue.
+
+    A plugin hears for all pods at once. `hopes` says which of the actions can help one pod (None: each of them): a pod
+    that wants to be near others gains nothing by pods that go. It is for who is told what a pod waits for; what wakes
+    it, the hint says.
+    """
 
     event: ClusterEvent
     hint: HintFunction | None = None
+    hopes: Hopes | None = None
+
+    def hoped(self, pod: Any) -> ActionType:
+        """Return the actions that can help a pod."""
+        if self.hint is never:
+            return ActionType(0)
+        return self.event.action if self.hopes is None else self.event.action & self.hopes(pod)
 
     def ask(self, pod: Any, old: Any, new: Any) -> QueueingHint:
         """Return the hint; a hint function that raises means queue, so that no pod is lost to a bug."""

@@ -132,7 +132,7 @@ class DynamicResources:
         return (
             EventRegistration(ClusterEvent(EventResource.NODE, node)),
             EventRegistration(ClusterEvent(EventResource.RESOURCE_CLAIM, grown), self._after_claim),
-            EventRegistration(own, self._after_own),
+            EventRegistration(own, self._after_own, _of_its_own),
             EventRegistration(ClusterEvent(EventResource.DEVICE_CLASS, grown)),
             EventRegistration(ClusterEvent(EventResource.RESOURCE_SLICE, grown)),
         )
@@ -152,3 +152,8 @@ class DynamicResources:
     def _after_own(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
         """Queue where the pod's claims are all there by now."""
         return QueueingHint.QUEUE if new.uid == pod.uid and self.pre_enqueue(new).ok else QueueingHint.SKIP
+
+
+def _of_its_own(pod: PodInfo) -> ActionType:
+    made = any(one.resource_claim_template_name is not None for one in pod.pod.spec.resource_claims)
+    return ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM if made else ActionType(0)

@@ -183,7 +183,7 @@ class NodeAffinity:
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return nodes that come or change labels so that they match now."""
         event = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
-        return (EventRegistration(event, self._after_node),)
+        return (EventRegistration(event, self._after_node, _of_nodes),)
 
     def _after_node(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
         labels, required = new.metadata.labels, required_of(pod)
@@ -194,3 +194,10 @@ class NodeAffinity:
         # Of the node as it was, upstream asks only whether it matched the pod's own terms.
         matched = old is not None and required.matches(old.name, old.metadata.labels)
         return QueueingHint.SKIP if matched else QueueingHint.QUEUE
+
+
+def _of_nodes(pod: PodInfo) -> ActionType:
+    """A pod that asks for a node by its name alone, as a DaemonSet's does, gains nothing by labels."""
+    required = required_of(pod)
+    reads = bool(required.selector) or any(term.labels or term.errors for term in required.terms or ())
+    return ActionType.ADD | ActionType.UPDATE_NODE_LABEL if reads else ActionType.ADD

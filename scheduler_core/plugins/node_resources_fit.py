@@ -256,8 +256,8 @@ class NodeResourcesFit:
         own = ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.UPDATE_POD_SCALE_DOWN)
         node = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE)
         return (
-            EventRegistration(freed, self._after_pod),
-            EventRegistration(own, self._after_own),
+            EventRegistration(freed, self._after_pod, _of_others),
+            EventRegistration(own, self._after_own, _of_its_own),
             EventRegistration(node, self._after_node),
         )
 
@@ -286,3 +286,13 @@ class NodeResourcesFit:
         before = amounts(old.status.allocatable)
         grown = (size.get(resource, 0) > before.get(resource, 0) for resource in ("pods", *asked))
         return QueueingHint.QUEUE if any(grown) else QueueingHint.SKIP
+
+
+def _of_others(pod: PodInfo) -> ActionType:
+    """A pod that asks for nothing needs a place among the number of pods, which only one that goes gives back."""
+    asks = any(pod.requests.values())
+    return ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN if asks else ActionType.DELETE
+
+
+def _of_its_own(pod: PodInfo) -> ActionType:
+    return ActionType.UPDATE_POD_SCALE_DOWN if pod.requests else ActionType(0)

@@ -21,7 +21,15 @@ from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.snapshot.traits import HAS_VOLUMES
 from scheduler_core.volumes.migration import Counting, InTree, TranslationError, handle_of, in_tree_named, in_tree_of
-from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, claim_of, names_claim
+from scheduler_core.volumes.objects import (
+    MissingError,
+    StorageObjects,
+    check_owner,
+    claim_names,
+    claim_of,
+    names_claim,
+    of_claims,
+)
 
 NAME: Final = "NodeVolumeLimits"
 
@@ -203,8 +211,10 @@ class NodeVolumeLimits:
                 ClusterEvent(EventResource.CSI_NODE, ActionType.ADD | ActionType.UPDATE), _after_csi_node
             ),
             EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), _after_pod_deleted),
-            EventRegistration(claim, _after_claim),
-            EventRegistration(ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE), _after_detached),
+            EventRegistration(claim, _after_claim, of_claims),
+            EventRegistration(
+                ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE), _after_detached, _of_attached
+            ),
         )
 
 
@@ -224,6 +234,12 @@ def _after_detached(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
         if one is not None and one.driver == old["spec"].get("attacher"):
             return QueueingHint.QUEUE
     return QueueingHint.SKIP
+
+
+def _of_attached(pod: PodInfo) -> ActionType:
+    volumes = pod.pod.spec.volumes
+    some = any(one.persistent_volume_claim is not None or in_tree_of(one) is not None for one in volumes)
+    return ActionType.DELETE if some else ActionType(0)
 
 
 def _after_csi_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

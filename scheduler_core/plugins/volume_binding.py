@@ -33,7 +33,14 @@ from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Plac
 from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
 from scheduler_core.volumes.match import can_provision, find_volume, has_room, reaches
 from scheduler_core.volumes.migration import translated_affinity
-from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
+from scheduler_core.volumes.objects import (
+    MissingError,
+    StorageObjects,
+    check_owner,
+    claim_names,
+    names_claim,
+    of_claims,
+)
 
 NAME: Final = "VolumeBinding"
 
@@ -297,11 +304,13 @@ class VolumeBinding:
         grown = ActionType.ADD | ActionType.UPDATE
         return (
             EventRegistration(ClusterEvent(EventResource.STORAGE_CLASS, grown), _after_class),
-            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, grown), _after_claim),
+            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, grown), _after_claim, of_claims),
             EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME, grown)),
             EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
             EventRegistration(ClusterEvent(EventResource.CSI_NODE, grown), _after_csi_node),
-            EventRegistration(ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE), _after_csi_driver),
+            EventRegistration(
+                ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE), _after_csi_driver, _of_drivers
+            ),
             EventRegistration(ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, grown), _after_capacity),
         )
 
@@ -336,6 +345,11 @@ def _after_csi_driver(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
     name = new["metadata"]["name"]
     inline = any(one.csi is not None and one.csi.get("driver") == name for one in pod.pod.spec.volumes)
     return QueueingHint.QUEUE if before and not after and inline else QueueingHint.SKIP
+
+
+def _of_drivers(pod: PodInfo) -> ActionType:
+    inline = any(one.csi is not None for one in pod.pod.spec.volumes)
+    return ActionType.UPDATE if inline else ActionType(0)
 
 
 def _after_capacity(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

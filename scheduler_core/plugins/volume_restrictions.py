@@ -170,7 +170,9 @@ class VolumeRestrictions:
         return (
             EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), _after_pod_deleted),
             EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD)),
-            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD), _after_claim),
+            EventRegistration(
+                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD), _after_claim, _of_claims
+            ),
         )
 
 
@@ -201,3 +203,7 @@ def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
     meta = new["metadata"]
     own = (meta.get("namespace") or "default") == pod.pod.namespace and meta["name"] in _claim_names(pod.pod)
     return QueueingHint.QUEUE if own else QueueingHint.SKIP
+
+
+def _of_claims(pod: PodInfo) -> ActionType:
+    return ActionType.ADD if _claim_names(pod.pod) else ActionType(0)

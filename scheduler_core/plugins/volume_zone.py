@@ -19,7 +19,7 @@ from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Mask, Rows, Snapshot
 from scheduler_core.snapshot.traits import HAS_VOLUMES
 from scheduler_core.volumes.migration import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
-from scheduler_core.volumes.objects import MissingError, StorageObjects, names_claim
+from scheduler_core.volumes.objects import MissingError, StorageObjects, names_claim, of_claims
 
 NAME: Final = "VolumeZone"
 
@@ -122,7 +122,9 @@ class VolumeZone:
             EventRegistration(ClusterEvent(EventResource.STORAGE_CLASS, ActionType.ADD), _after_class),
             EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
             EventRegistration(
-                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD | ActionType.UPDATE), _after_claim
+                ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, ActionType.ADD | ActionType.UPDATE),
+                _after_claim,
+                _of_claims,
             ),
             EventRegistration(
                 ClusterEvent(EventResource.PERSISTENT_VOLUME, ActionType.ADD | ActionType.UPDATE), _after_volume
@@ -149,6 +151,10 @@ def _after_class(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
 
 def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
     return QueueingHint.QUEUE if names_claim(pod.pod, new, made=False) else QueueingHint.SKIP
+
+
+def _of_claims(pod: PodInfo) -> ActionType:
+    return of_claims(pod, made=False)
 
 
 def _after_volume(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

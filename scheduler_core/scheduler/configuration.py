@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scheduler_core.extender.configuration import ExtenderConfiguration, ignored_resources
 from scheduler_core.extender.extending import REJECTOR
-from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, never
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileConfiguration
@@ -17,6 +17,7 @@ from scheduler_core.framework.rules import Rules
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.timed import framework_of
 from scheduler_core.plugins.node_resources_fit import NAME as FIT
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.parked import UNSCHEDULABLE_MAX_MS
@@ -84,7 +85,6 @@ class Configuration:
             name: {plugin: _with_taints(asked) for plugin, asked in plugins.items()}
             for name, plugins in self._registered.items()
         }
-        self._waking: dict[tuple[str, frozenset[str]], tuple[ClusterEvent, ...]] = {}
         self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
 
     @property
@@ -117,26 +117,20 @@ class Configuration:
             self._heard[scheduler_name, event] = found
         return found
 
-    def waking(self, scheduler_name: str, plugins: Iterable[str]) -> tuple[ClusterEvent, ...]:
+    def waking(self, pod: PodInfo, plugins: Iterable[str]) -> tuple[ClusterEvent, ...]:
         """Return the events that can wake a pod which these plugins turned away, one for each kind, likeliest first.
 
         Whether such an event does depends on the objects: that is for the plugins' hints to say. They are what the
-        plugins ask for; that any change of a node's taints wakes too (`_with_taints`) is no hope of theirs.
+        plugins hope for, for this pod; that any change of a node's taints wakes too (`_with_taints`) no plugin hopes.
         """
-        key = (scheduler_name, frozenset(plugins))
-        found = self._waking.get(key)
-        if found is None:
-            found = self._waking[key] = self._worked_out(*key)
-        return found
-
-    def _worked_out(self, scheduler_name: str, plugins: frozenset[str]) -> tuple[ClusterEvent, ...]:
-        registered = self._registered.get(scheduler_name, {})
+        registered = self._registered.get(pod.pod.spec.scheduler_name, {})
         actions: dict[EventResource, ActionType] = {}
-        for plugin in sorted(plugins):
+        for plugin in plugins:
             for registration in registered.get(plugin, ()):
-                event = registration.event
-                if registration.hint is not never:
-                    actions[event.resource] = actions.get(event.resource, event.action) | event.action
+                hoped = registration.hoped(pod)
+                if hoped:
+                    resource = registration.event.resource
+                    actions[resource] = actions.get(resource, hoped) | hoped
         if EventResource.WILDCARD in actions:
             return (_EVERYTHING.event,)
         # Pods come and go all day, nodes now and then, classes and drivers hardly ever: the order of the table.

@@ -200,7 +200,7 @@ class Scheduler:
 
     def wakes(self, queued: QueuedPod) -> tuple[ClusterEvent, ...]:
         """Return the events that can wake a pod which plugins turned away."""
-        return self.configuration.waking(queued.pod.spec.scheduler_name, queued.rejectors)
+        return self.configuration.waking(queued.info, queued.rejectors)
 
     # Attempts.
 

@@ -17,7 +17,9 @@ from scheduler_core.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from scheduler_core.framework.events import ActionType
 from scheduler_core.framework.interface import Listers
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.volumes.assumed import CLAIMS, VOLUMES
 
 CLASSES: Final = "storageclasses.storage.k8s.io"
@@ -138,6 +140,12 @@ def claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
         named = claim_of(pod, volume)
         if named is not None:
             yield named
+
+
+def of_claims(pod: PodInfo, *, made: bool = True) -> ActionType:
+    """Return all that may happen to claims where the pod has some, without `made` some that it names; else nothing."""
+    has_some = any(made or not ephemeral for _, ephemeral in claim_names(pod.pod))
+    return ActionType.ALL if has_some else ActionType(0)
 
 
 def check_owner(pod: Pod, claim: PersistentVolumeClaim) -> None:

@@ -25,12 +25,22 @@ def _hint(helps: bool) -> QueueingHint:
     return QueueingHint.QUEUE if helps else QueueingHint.SKIP
 
 
+def _of_pods(pod: PodInfo) -> ActionType:
+    """Who wants others near hopes for pods that come, who wants them away for pods that go."""
+    hoped = ActionType.ADD | ActionType.UPDATE_POD_LABEL if pod.terms.affinity else ActionType(0)
+    return hoped | ActionType.DELETE | ActionType.UPDATE_POD_LABEL if pod.terms.anti_affinity else hoped
+
+
+def _of_nodes(pod: PodInfo) -> ActionType:
+    return _NODES if pod.terms.affinity or pod.terms.anti_affinity else ActionType(0)
+
+
 _PODS: Final = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL
 _NODES: Final = ActionType.ADD | ActionType.UPDATE_NODE_LABEL
 
 REGISTRATIONS: Final = (
-    EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, _PODS), _after_pod),
-    EventRegistration(ClusterEvent(EventResource.NODE, _NODES), _after_node),
+    EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, _PODS), _after_pod, _of_pods),
+    EventRegistration(ClusterEvent(EventResource.NODE, _NODES), _after_node, _of_nodes),
 )
 
 

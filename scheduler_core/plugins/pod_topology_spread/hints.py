@@ -20,11 +20,19 @@ def registrations(reader: ConstraintReader) -> Sequence[EventRegistration]:
     def after_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
         return _hint(_node_helps(reader.of(pod, HARD), old, new))
 
+    def of_others(pod: PodInfo) -> ActionType:
+        # What others tolerate counts for nothing; upstream asks for both kinds of pods at once.
+        return ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL
+
+    def of_its_own(pod: PodInfo) -> ActionType:
+        honors = any(one.honors_taints for one in reader.of(pod, HARD))
+        return ActionType.UPDATE_POD_LABEL | (ActionType.UPDATE_POD_TOLERATIONS if honors else ActionType(0))
+
     pods = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_POD_LABEL | ActionType.UPDATE_POD_TOLERATIONS
     nodes = ActionType.ADD | ActionType.DELETE | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_TAINT
     return (
-        EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, pods), after_pod),
-        EventRegistration(ClusterEvent(EventResource.UNSCHEDULED_POD, pods), after_pod),
+        EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, pods), after_pod, of_others),
+        EventRegistration(ClusterEvent(EventResource.UNSCHEDULED_POD, pods), after_pod, of_its_own),
         EventRegistration(ClusterEvent(EventResource.NODE, nodes), after_node),
     )
 

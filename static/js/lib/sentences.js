@@ -1,14 +1,23 @@
 /** The scheduler's sentences and event names, taken apart. Pure. */
 
+/** What happens to an object, as the end of an event's name. */
+const DONE = ["Add", "Delete", "Update", "Allocatable", "Label", "Taint", "Condition", "Annotation", "ScaleDown", "Tolerations",
+  "SchedulingGatesEliminated", "GeneratedResourceClaim", "Other"].join("|");
+
+/** An event's kind, and what happened; a pod is a pod whether it has a node or not. */
+const EVENT = new RegExp(`^(?:Assigned|Unschedulable)?([A-Z]+[A-Za-z]*?)(?=(?:Node|Pod)?(?:${DONE})$)(.+)$`);
+
 /**
  * Cluster events as upstream writes them in words (Node/Add), from the names that hints register (NodeAdd|NodeTaint).
  * @param {readonly string[]} wakes
  * @returns {string[]} each once
  */
 export function eventNames(wakes) {
-  const names = wakes.flatMap((wake) => wake.split("|")).filter((name) => name !== "*" && name !== "").map((name) => {
-    const [, resource, action] = /^(?:Assigned|Unschedulable)?([A-Z][a-z]+)(?:Pod)?([A-Z].*)$/.exec(name) ?? [];
-    return resource ? `${resource}/${action}` : name;
+  const names = wakes.filter((wake) => wake !== "*" && wake !== "").flatMap((wake) => {
+    const [first = "", ...others] = wake.split("|");
+    const [, resource = "", action = ""] = EVENT.exec(first) ?? [];
+    // The kind stands before the first alone: NodeAdd|NodeTaint, CSINodeAdd|Update.
+    return resource ? [action, ...others].map((one) => `${resource}/${one.replace(/^(?:Node|Pod)(?=.)/, "")}`) : [wake];
   });
   return [...new Set(names)];
 }

@@ -75,6 +75,12 @@ test("a pod in hand that the queue still lists is counted neither twice nor as w
 test("waking events are named once each, as resource and action", () => {
   assert.deepEqual(eventNames(["*", "NodeAdd|NodeTaint", "NodeAdd", "AssignedPodDelete", "UnschedulablePodPodScaleDown"]),
     ["Node/Add", "Node/Taint", "Pod/Delete", "Pod/ScaleDown"]);
+  assert.deepEqual(eventNames(["AssignedPodDelete|PodScaleDown", "NodeNodeTaint", "CSINodeAdd|Update", "PersistentVolumeClaimAdd|Update",
+    "CSIDriverUpdate", "CSIStorageCapacityAdd|Update", "UnschedulablePodUpdate", "NodeAdd|Delete|Update"]), [
+    "Pod/Delete", "Pod/ScaleDown", "Node/Taint", "CSINode/Add", "CSINode/Update", "PersistentVolumeClaim/Add", "PersistentVolumeClaim/Update",
+    "CSIDriver/Update", "CSIStorageCapacity/Add", "CSIStorageCapacity/Update", "Pod/Update", "Node/Add", "Node/Delete", "Node/Update",
+  ]);
+  assert.deepEqual(eventNames(["BackoffComplete", "UnschedulableTimeout"]), ["BackoffComplete", "UnschedulableTimeout"]);
 });
 
 test("a pod says what moved it, unless that goes without saying", () => {
