@@ -12,6 +12,8 @@ import { lastOf } from "./told.js";
 export const SAID_EVERY_MS = 1_500;
 /** Reasons that are named with how many nodes each refused. */
 const REASONS_MAX = 3;
+/** Pods that make way, by name. */
+const VICTIMS_MAX = 3;
 
 const [FILTER, SCORE, RESERVE, BIND] = ["Filter", "Score", "Reserve", "Bind"].map((point) => POINTS.findIndex((one) => one === point));
 
@@ -21,9 +23,10 @@ const [FILTER, SCORE, RESERVE, BIND] = ["Filter", "Score", "Reserve", "Bind"].ma
  * @param {Cycle} cycle
  * @param {string} pod its name as it is said
  * @param {Lang} lang
+ * @param {(pod: string) => string} nameOf
  * @returns {string[]}
  */
-export function heard(before, cycle, pod, lang) {
+export function heard(before, cycle, pod, lang, nameOf) {
   const trace = cycle.trace ?? {};
   const at = POINTS.indexOf(placeOf(cycle));
   const was = before ? POINTS.indexOf(placeOf(before)) : -1;
@@ -38,9 +41,26 @@ export function heard(before, cycle, pod, lang) {
   if (reached(BIND) && trace.chosen) said.push(text(lang, "live.bound", { pod, node: trace.chosen }));
   if (trace.fitError && !before?.trace?.fitError) said.push(text(lang, "live.refused", { pod, message: trace.fitError }));
   const room = trace.preemption?.nominatedNode;
-  if (room && room !== before?.trace?.preemption?.nominatedNode)
-    said.push(counted(lang, "live.preempts", { pod, node: room, n: trace.preemption?.candidates?.[room]?.victims.length ?? 0 }));
+  if (room && room !== before?.trace?.preemption?.nominatedNode) {
+    const victims = trace.preemption?.candidates?.[room]?.victims ?? [];
+    said.push(evicting(pod, room, victims, victims.length, nameOf, lang));
+  }
   return said;
+}
+
+/**
+ * Who makes way, and where.
+ * @param {string} pod its name as it is said
+ * @param {string} node
+ * @param {readonly string[]} victims the first of them
+ * @param {number} n how many there are
+ * @param {(pod: string) => string} nameOf
+ * @param {Lang} lang
+ */
+function evicting(pod, node, victims, n, nameOf, lang) {
+  const named = victims.slice(0, VICTIMS_MAX).map(nameOf).join(", ");
+  const names = n > VICTIMS_MAX ? `${named} …` : named;
+  return counted(lang, names ? "live.preempts" : "live.nominated", { pod, node, n, names });
 }
 
 /**
@@ -58,7 +78,7 @@ function filtered({ trace = {} }, lang) {
     const { reason: why, plugin } = reason(node);
     counts.set(why || plugin, (counts.get(why || plugin) ?? 0) + 1);
   }
-  if (refused.length === 0) return counted(lang, "live.allFit", { left });
+  if (refused.length === 0) return left === 1 ? text(lang, "live.oneFits") : counted(lang, "live.allFit", { left });
   const named = [...counts].sort(([, a], [, b]) => b - a).slice(0, REASONS_MAX).map(([why, n]) => `${number(lang, n)} ${why}`);
   return counted(lang, "live.filtered", { left, all: left + refused.length, reasons: named.join(", ") });
 }
@@ -79,9 +99,10 @@ function scored({ trace = {} }, lang) {
  * @param {DecisionLine} line
  * @param {string} pod its name as it is said
  * @param {Lang} lang
+ * @param {(pod: string) => string} nameOf
  */
-export function heardLine({ result, node, points, best = 1, preemption }, pod, lang) {
-  if (preemption?.node) return counted(lang, "live.preempts", { pod, node: preemption.node, n: preemption.count });
+export function heardLine({ result, node, points, best = 1, preemption }, pod, lang, nameOf) {
+  if (preemption?.node) return evicting(pod, preemption.node, preemption.victims, preemption.count, nameOf, lang);
   if (result !== "scheduled" || !node) return text(lang, "live.nowhere", { pod });
   if (points === undefined) return text(lang, "live.only", { pod, node });
   return best > 1 ? counted(lang, "live.lot", { pod, node, points, n: best }) : counted(lang, "live.won", { pod, node, points });
@@ -116,13 +137,13 @@ export function makeListener(say) {
       const newest = decisions.at(-1);
       if (newest && known !== null && newest.id !== known && !(last?.uid === newest.uid && last.attempt === newest.attempt)) {
         begin();
-        waiting.push(heardLine(newest, nameOf(newest.pod), lang));
+        waiting.push(heardLine(newest, nameOf(newest.pod), lang, nameOf));
       }
       known = newest?.id ?? "";
       if (!cycle || cycle === last) return;
       const same = last?.uid === cycle.uid && last.attempt === cycle.attempt ? last : null;
       if (!same) begin();
-      waiting.push(...heard(same, cycle, nameOf(cycle.pod), lang));
+      waiting.push(...heard(same, cycle, nameOf(cycle.pod), lang, nameOf));
       last = cycle;
     },
     /**

@@ -20,30 +20,41 @@ test("a cycle is told turn by turn: taken, filtered, scored, placed, bound", () 
   const filter = cycle({ point: "Filter", trace: { ...open, scores: undefined } });
   const score = cycle({ point: "Score", trace: open });
   const reserve = cycle({ point: "Reserve" });
-  assert.deepEqual(heard(null, first, "web-1", "en"), ["web-1 is taken into hand, attempt 1."]);
-  assert.deepEqual(heard(first, filter, "web-1", "en"), ["3 of 4 nodes pass the filters: 1 Insufficient cpu."]);
-  assert.deepEqual(heard(filter, score, "web-1", "en"), ["2 nodes tie with 391 points."]);
-  assert.deepEqual(heard(score, reserve, "web-1", "en"), ["web-1 goes to n3 with 391 points, by lot among 2."]);
-  assert.deepEqual(heard(reserve, cycle({ point: "Permit" }), "web-1", "en"), []);
-  assert.deepEqual(heard(reserve, cycle({ point: "Bind" }), "web-1", "en"), ["web-1 is bound to n3."]);
-  for (const said of [heard(null, reserve, "web-1", "zh-hans")].flat()) assert.doesNotMatch(said, /live\.|\{/);
+  assert.deepEqual(heard(null, first, "web-1", "en", name), ["web-1 is taken into hand, attempt 1."]);
+  assert.deepEqual(heard(first, filter, "web-1", "en", name), ["3 of 4 nodes pass the filters: 1 Insufficient cpu."]);
+  assert.deepEqual(heard(filter, score, "web-1", "en", name), ["2 nodes tie with 391 points."]);
+  assert.deepEqual(heard(score, reserve, "web-1", "en", name), ["web-1 goes to n3 with 391 points, by lot among 2."]);
+  assert.deepEqual(heard(reserve, cycle({ point: "Permit" }), "web-1", "en", name), []);
+  assert.deepEqual(heard(reserve, cycle({ point: "Bind" }), "web-1", "en", name), ["web-1 is bound to n3."]);
+  for (const said of [heard(null, reserve, "web-1", "zh-hans", name)].flat()) assert.doesNotMatch(said, /live\.|\{/);
 });
 
 test("a refusal is told in kube-scheduler's own words, once, and a preemption with whom it costs", () => {
   const fitError = "0/4 nodes are available: 4 Insufficient cpu.";
   const before = cycle({ point: "Filter", trace: { feasible: [], firstFail: trace().firstFail } });
   const refused = cycle({ point: "PostFilter", trace: { feasible: [], fitError } });
-  assert.deepEqual(heard(before, refused, "web-1", "en"), [`web-1 was not scheduled: ${fitError}`]);
+  assert.deepEqual(heard(before, refused, "web-1", "en", name), [`web-1 was not scheduled: ${fitError}`]);
   const room = cycle({ point: "PostFilter", trace: { feasible: [], fitError,
     preemption: { nominatedNode: "n2", candidates: { n2: { victims: ["default/a", "default/b"], numPDBViolations: 0 } } } } });
-  assert.deepEqual(heard(refused, room, "web-1", "en"), ["For web-1 2 pods leave n2."]);
+  assert.deepEqual(heard(refused, room, "web-1", "en", name), ["For web-1 2 pods leave n2: a, b."]);
+});
+
+test("a pod for which room was made asks its node alone", () => {
+  const [again = ""] = heard(cycle({ point: "PreFilter", trace: {} }), cycle({ point: "Filter", trace: { feasible: ["n2"], firstFail: {} } }), "web-1", "en", name);
+  assert.equal(again, "The one node that is asked passes the filters.");
+});
+
+test("of many pods that make way the first are named", () => {
+  const preemption = { node: "n2", candidates: 1, criterion: "only", victims: ["a/p1", "a/p2", "a/p3", "a/p4"], count: 9 };
+  assert.equal(heardLine(line({ preemption }), "api-1", "en", name), "For api-1 9 pods leave n2: p1, p2, p3 ….");
+  assert.equal(heardLine(line({ preemption: { ...preemption, victims: [], count: 0 } }), "api-1", "en", name), "api-1 is nominated to n2.");
 });
 
 test("what went by too fast is told in a sentence", () => {
-  assert.equal(heardLine(line({}), "api-1", "en"), "api-1 goes to n2 with 300 points.");
-  assert.equal(heardLine(line({ best: 3 }), "api-1", "en"), "api-1 goes to n2 with 300 points, by lot among 3.");
-  assert.equal(heardLine(line({ points: undefined }), "api-1", "en"), "api-1 goes to n2, the only one that fits.");
-  assert.equal(heardLine(line({ result: "unschedulable", node: undefined }), "api-1", "en"), "api-1 found no node.");
+  assert.equal(heardLine(line({}), "api-1", "en", name), "api-1 goes to n2 with 300 points.");
+  assert.equal(heardLine(line({ best: 3 }), "api-1", "en", name), "api-1 goes to n2 with 300 points, by lot among 3.");
+  assert.equal(heardLine(line({ points: undefined }), "api-1", "en", name), "api-1 goes to n2, the only one that fits.");
+  assert.equal(heardLine(line({ result: "unschedulable", node: undefined }), "api-1", "en", name), "api-1 found no node.");
 });
 
 test("sentences of a cycle come together, and wait until the last ones were heard", () => {
