@@ -87,11 +87,11 @@ def others_started(loop: Loop, flags: InForce) -> list[Document]:
     ]
     server = [
         _flags_step("kube-apiserver", flags, 0),
-        _step("configuration", 0, "objects are kept in the session's log, under the prefix etcd-prefix"),
-        _step("plugins", 0, "authentication, authorization, admission", {"admission": on}),
-        _step("serve", 0, f"https on {PORTS['kube-apiserver']}"),
-        _step("caches", 0, "the watch cache is level with the log", {"revision": loop.position}),
-        _step("lead", 0, "no election: every API server is active"),
+        _step("configuration", 0, "log"),
+        _step("plugins", 0, "ways", {"admission": on}),
+        _step("serve", 0, "https", port=str(PORTS["kube-apiserver"])),
+        _step("caches", 0, "watchCache", {"revision": loop.position}),
+        _step("lead", 0, "allActive"),
     ]
     found = [{"name": "kube-apiserver", "component": "kube-apiserver", "startup": server}]
     kubelets = loop.slots.get("kubelet")
@@ -99,11 +99,11 @@ def others_started(loop: Loop, flags: InForce) -> list[Document]:
         nodes = loop.store.list("nodes")[0]
         told = [
             _flags_step("kubelet", flags, 0),
-            _step("configuration", 0, "stages of pods: controllers/kubelet/stages, ConfigMap kubelet-stages"),
-            _step("plugins", 0, "the hollow container runtime", {"runtime": "containerd://2.1.0-hollow"}),
-            _step("serve", 0, f"https on {PORTS['kubelet']} of each node"),
-            _step("caches", 0, "its Node and the pods bound to it", {"nodes": len(nodes)}),
-            _step("lead", 0, "no election: one on each node, which registers it"),
+            _step("configuration", 0, "stages"),
+            _step("plugins", 0, "runtime", {"runtime": "containerd://2.1.0-hollow"}),
+            _step("serve", 0, "httpsOfNodes", port=str(PORTS["kubelet"])),
+            _step("caches", 0, "ownPods", {"nodes": len(nodes)}),
+            _step("lead", 0, "oneEach"),
         ]
         found.append({"name": "kubelet", "component": "kubelet", "startup": told})
     return found
@@ -112,15 +112,45 @@ def others_started(loop: Loop, flags: InForce) -> list[Document]:
 # -- how it started -----------------------------------------------------------------------------------------------
 
 
-def _step(step: str, at_ms: int | None, text: str, detail: Any = None) -> Document:
-    return {"step": step, "atMs": at_ms, "text": text, "detail": {} if detail is None else detail}
+SAID: Final = {
+    "flagsDefault": "{n} flags, all at their defaults",
+    "flagsSet": "{n} flags, {set} of them set",
+    "log": "objects are kept in the session's log, under the prefix etcd-prefix",
+    "stages": "stages of pods: controllers/kubelet/stages, ConfigMap kubelet-stages",
+    "profiles": "{n} profile(s)",
+    "periods": "periods and workers of each controller, by flags",
+    "ways": "authentication, authorization, admission",
+    "runtime": "the hollow container runtime",
+    "profilePlugins": "plugins of each profile are made",
+    "controllers": "{n} controllers are made",
+    "https": "https on {port}",
+    "httpsOfNodes": "https on {port} of each node",
+    "httpsPaths": "https on {port}: healthz, livez, readyz, metrics, configz, pprof",
+    "watchCache": "the watch cache is level with the log",
+    "ownPods": "its Node and the pods bound to it",
+    "caches": "{n} caches listed",
+    "noCaches": "nothing is listed yet",
+    "allActive": "no election: every API server is active",
+    "oneEach": "no election: one on each node, which registers it",
+    "atOnce": "leader-elect is false: acts at once",
+    "follows": "follows: waits for {lock}",
+    "leads": "leads by {kind} {lock}",
+}
+"""What a step may come to, by the key under which the page has it in its reader's language."""
+
+
+def _step(step: str, at_ms: int | None, key: str, detail: Any = None, **values: str | int) -> Document:
+    said = {"text": SAID[key].format(**values), "key": key, "values": values}
+    return {"step": step, "atMs": at_ms, **said, "detail": {} if detail is None else detail}
 
 
 def _flags_step(component: str, flags: InForce, at_ms: int | None) -> Document:
     own = [flag for flag in TABLE if flag.component == component]
     changed = {flag.name: flags[flag] for flag in own if flags[flag] != flag.default}
-    text = f"{len(own)} flags, {len(changed)} of them set" if changed else f"{len(own)} flags, all at their defaults"
-    return _step("flags", at_ms, text, {name: list(v) if isinstance(v, tuple) else v for name, v in changed.items()})
+    detail = {name: list(v) if isinstance(v, tuple) else v for name, v in changed.items()}
+    if not changed:
+        return _step("flags", at_ms, "flagsDefault", detail, n=len(own))
+    return _step("flags", at_ms, "flagsSet", detail, n=len(own), set=len(changed))
 
 
 def _startup(component: str, replica: Replica, informers: Informers | None, flags: InForce) -> list[Document]:
@@ -128,27 +158,29 @@ def _startup(component: str, replica: Replica, informers: Informers | None, flag
     if isinstance(inner, SchedulerComponent):
         running = inner.configured
         profiles = {} if running is None else {name: list(one.plugins) for name, one in running.frameworks.items()}
-        text = f"{len(profiles)} profile(s)"
-        configuration = _step("configuration", at_ms, text, {"hash": running.hash if running is not None else ""})
-        plugins = _step("plugins", at_ms, "plugins of each profile are made", profiles)
+        hashed = {"hash": running.hash if running is not None else ""}
+        configuration = _step("configuration", at_ms, "profiles", hashed, n=len(profiles))
+        plugins = _step("plugins", at_ms, "profilePlugins", profiles)
     else:
         names = inner.controllers if isinstance(inner, ControllerManager) else ()
-        configuration = _step("configuration", at_ms, "periods and workers of each controller, by flags")
-        plugins = _step("plugins", at_ms, f"{len(names)} controllers are made", {"controllers": list(names)})
+        configuration = _step("configuration", at_ms, "periods")
+        plugins = _step("plugins", at_ms, "controllers", {"controllers": list(names)}, n=len(names))
     synced_ms = informers.synced_ms if informers is not None else None
-    caches = f"{len(informers.reflectors)} caches listed" if informers is not None else "nothing is listed yet"
+    caches = _step("caches", None, "noCaches")
+    if informers is not None:
+        caches = _step("caches", synced_ms, "caches", n=len(informers.reflectors))
     if not replica.elects:
-        lead = _step("lead", replica.led_ms, "leader-elect is false: acts at once")
+        lead = _step("lead", replica.led_ms, "atOnce")
     elif replica.led_ms is None:
-        lead = _step("lead", None, f"follows: waits for {replica.lock.describe()}")
+        lead = _step("lead", None, "follows", lock=replica.lock.describe())
     else:
-        lead = _step("lead", replica.led_ms, f"leads by {replica.lock.kind} {replica.lock.describe()}")
+        lead = _step("lead", replica.led_ms, "leads", kind=replica.lock.kind, lock=replica.lock.describe())
     return [
         _flags_step(component, flags, at_ms),
         configuration,
         plugins,
-        _step("serve", at_ms, f"https on {PORTS[component]}: healthz, livez, readyz, metrics, configz, pprof"),
-        _step("caches", synced_ms, caches),
+        _step("serve", at_ms, "httpsPaths", port=str(PORTS[component])),
+        caches,
         lead,
     ]
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+from controllers.inside import SAID
 from controllers.log.operations import Patch
 from tests.tools.lab import Document, Lab, node, pod
+
+SCRIPTS = Path(__file__).parent.parent.parent / "static" / "js"
 
 FLAGS = {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": "flags"}}
 
@@ -48,10 +54,21 @@ def test_every_component_has_a_trace_of_its_start() -> None:
         "step": "lead",
         "atMs": None,
         "text": "follows: waits for kube-system/kube-scheduler",
+        "key": "follows",
+        "values": {"lock": "kube-system/kube-scheduler"},
         "detail": {},
     }
     assert "NamespaceLifecycle" in traces[0][2]["detail"]["admission"]
     assert "AlwaysDeny" not in traces[0][2]["detail"]["admission"]
+
+
+def test_the_page_has_the_words_of_every_step_in_each_language() -> None:
+    for language in ("en", "zh-hans"):
+        words = (SCRIPTS / "lib" / "text" / f"architecture.{language}.js").read_text()
+        assert [key for key in SAID if f'"arch.said.{key}":' not in words] == []
+    assert set(re.findall(r"arch\.said\.(\w+)", (SCRIPTS / "architecture" / "component-parts.js").read_text())) == set(
+        SAID
+    )
 
 
 def test_a_start_tells_the_flags_that_are_set_and_an_election_that_is_not_held() -> None:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fieldOfPath, itemOf, ITEMS, readPairs, readTaints } from "../../static/js/lib/items.js";
+import { amountOf, fieldOfPath, itemOf, ITEMS, readPairs, readTaints } from "../../static/js/lib/items.js";
 import { lineInMessage } from "../../static/js/forms/yaml_editor.js";
 
 const built = (id, values) => itemOf(id).build({ ...itemOf(id).defaults, ...values });
@@ -62,4 +62,11 @@ test("a complaint is put beside the field with the longest path that begins it",
 test("the line a parser's sentence names, from 0; -1 when it names none", () => {
   assert.equal(lineInMessage("the YAML cannot be read: line 3, column 5: mapping values"), 2);
   assert.equal(lineInMessage("the YAML holds several documents"), -1);
+});
+
+test("where no heading says of what a pod asks how much, the amount does", () => {
+  const said = ITEMS.filter(({ group }) => group === "pods").map((item) => amountOf(item));
+  assert.deepEqual(said, [
+    "250m CPU", "500m CPU", "1 CPU", "1 GPU", "", "500m CPU", ":8080", "100m CPU", "100m CPU",
+  ]);
 });

@@ -175,3 +175,10 @@ def test_a_taint_of_a_condition_is_told_to_end_with_it(tmp_path: Path) -> None:
 def test_the_command_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read: No such file"):
         call_command("why", "--file", str(tmp_path / "nothing.json"))
+
+
+def test_the_command_writes_amounts_of_cpu_in_one_form(tmp_path: Path) -> None:
+    objects = [node("a", "6"), node("b", "3"), pod("held", "300m", nodeName="a"), pod("web", "7250m")]
+    lines = run(tmp_path, objects, "web").splitlines()
+    assert "  a  needs 7.25 cpu, 5.7 free" in lines
+    assert "  b  needs 7.25 cpu, 3 free" in lines

@@ -3,7 +3,7 @@
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Answer, Lister, Step } from "./component.js" */
 import { element } from "../dom/dom.js";
-import { clockTime, number, text } from "../lib/text.js";
+import { clockTime, counted, number, text } from "../lib/text.js";
 import { table } from "../control/parts.js";
 
 /** @type {Record<string, string>} */
@@ -11,6 +11,18 @@ const STEPS = {
   flags: "arch.step.flags", configuration: "arch.step.configuration", plugins: "arch.step.plugins", serve: "arch.step.serve",
   caches: "arch.step.caches", lead: "arch.step.lead",
 };
+
+/** What a step came to, by its key. @type {Readonly<Record<string, string>>} */
+const SAID = {
+  flagsDefault: "arch.said.flagsDefault", flagsSet: "arch.said.flagsSet", log: "arch.said.log",
+  stages: "arch.said.stages", profiles: "arch.said.profiles", periods: "arch.said.periods", ways: "arch.said.ways",
+  runtime: "arch.said.runtime", profilePlugins: "arch.said.profilePlugins", controllers: "arch.said.controllers",
+  https: "arch.said.https", httpsOfNodes: "arch.said.httpsOfNodes", httpsPaths: "arch.said.httpsPaths",
+  watchCache: "arch.said.watchCache", ownPods: "arch.said.ownPods", caches: "arch.said.caches",
+  noCaches: "arch.said.noCaches", allActive: "arch.said.allActive", oneEach: "arch.said.oneEach",
+  atOnce: "arch.said.atOnce", follows: "arch.said.follows", leads: "arch.said.leads",
+};
+
 /** What a replica's own server answers. */
 const ENDPOINTS = [
   "healthz?verbose", "livez?verbose", "readyz?verbose", "configz", "metrics", "debug/pprof/goroutine", "debug/pprof/heap",
@@ -40,9 +52,21 @@ export function listersTable(listers, lang) {
  * @param {Lang} lang
  */
 export function startList(steps, epochMs, lang) {
-  return element("ol", { class: "arch-start" }, steps.map(({ step, atMs, text: said }) => element("li", { class: atMs === null ? "not-yet" : "" },
+  return element("ol", { class: "arch-start" }, steps.map(({ step, atMs, text: said, key, values }) => element("li", { class: atMs === null ? "not-yet" : "" },
     element("time", {}, atMs === null ? text(lang, "arch.notYet") : clockTime(epochMs + atMs)),
-    element("b", {}, text(lang, STEPS[step] ?? step)), element("span", { lang: "en" }, said))));
+    element("b", {}, text(lang, STEPS[step] ?? step)), saidOf(key, values, said, lang))));
+}
+
+/**
+ * What a step came to, in the page's language where it has the words.
+ * @param {string} key
+ * @param {Step["values"]} values
+ * @param {string} said in English
+ * @param {Lang} lang
+ */
+function saidOf(key, values, said, lang) {
+  const known = SAID[key];
+  return known ? element("span", {}, counted(lang, known, values)) : element("span", { lang: "en" }, said);
 }
 
 /** @param {Readonly<Record<string, string>>} flags */

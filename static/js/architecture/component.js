@@ -11,7 +11,8 @@ import { endpoints, flagList, listersTable, rulesTable, startList } from "./comp
 /** How often a component is asked at most while it is looked at, in real milliseconds. */
 const EVERY_MS = 2_000;
 
-/** @typedef {{step: string, atMs: number | null, text: string, detail: Record<string, unknown>}} Step */
+/** @typedef {{step: string, atMs: number | null, text: string, key: string,
+ *   values: Record<string, string | number>, detail: Record<string, unknown>}} Step */
 /**
  * @typedef {{name: string, resource: string, rows: number, revision?: number, lag?: number | null, mode?: string,
  *   watchEvents?: number}} Lister

@@ -146,6 +146,15 @@ function podItem({ id, group, note, more, defaults, fields }) {
   };
 }
 
+/**
+ * What a pod of an item asks for, where no heading says of what its note is: "250m CPU", "1 GPU", ":8080".
+ * @param {Item} item
+ */
+export function amountOf({ kind, note, defaults: { cpu, gpu } }) {
+  if (kind !== "Pod" || note?.startsWith(":")) return note ?? "";
+  return gpu ? `${gpu} GPU` : cpu ? `${cpu} CPU` : "";
+}
+
 /** @type {readonly Item[]} */
 export const ITEMS = [
   node("small", "2", { cpu: "2", memory: "4Gi" }),

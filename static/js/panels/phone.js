@@ -3,7 +3,7 @@
 /** @import { Dispatch, PodSlim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../lib/items.js" */
 import { append, arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
-import { ITEMS } from "../lib/items.js";
+import { amountOf, ITEMS } from "../lib/items.js";
 import { kindNamed } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
 import { storyOf } from "../state/now.js";
@@ -188,7 +188,7 @@ function createButton(item, t, refused, dispatch) {
   }, [
     item.hue ? element("span", { class: `swatch hue-${item.hue}${item.filled ? " filled" : ""}` }) : icon(item.icon),
     element("b", {}, item.kind === "Pod" ? `Pod · ${t(item.label)}` : t(item.label)),
-    item.note ? element("small", {}, item.note) : null,
+    element("small", {}, amountOf(item)),
   ]);
   button.addEventListener("click", () => dispatch({ type: "create", item: item.id }));
   return button;

@@ -20,6 +20,7 @@ from clustersim.plugins import installed
 from controllers.whatif.why import load, why
 from controllers.whatif.wishes import OF_CONDITIONS
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.quantity import Amount
 
 CLUSTER_BYTES_MAX: Final = 1024 * 1024 * 1024
 """Bytes of a cluster's objects as kubectl prints them; more are refused."""
@@ -161,11 +162,21 @@ def _refusals(nodes: list[Mapping[str, Any]]) -> Iterator[str]:
         width = max(len(row["node"]) for row in rows[:NODES_TOLD])
         for row in rows[:NODES_TOLD]:
             amounts = "; ".join(
-                f"needs {one['asked']} {name}, {one['free']} free" for name, one in row["short"].items()
+                f"needs {_amount(name, one['asked'])} {name}, {_amount(name, one['free'])} free"
+                for name, one in row["short"].items()
             )
             yield f"  {row['node']:{width}}  {amounts}"
         if len(rows) > NODES_TOLD:
             yield f"  … and {len(rows) - NODES_TOLD:,} more, none nearer"
+
+
+def _amount(resource: str, quantity: str) -> str:
+    """Return a quantity as the page writes it: millicores below one core, cores from there on."""
+    milli = Amount.read(quantity).nano // 1_000_000
+    if resource != "cpu" or milli < 1_000:
+        return quantity
+    whole, part = divmod(milli, 1_000)
+    return f"{whole}.{part:03}".rstrip("0").rstrip(".")
 
 
 def _preemption(told: Mapping[str, Any]) -> str:

@@ -288,7 +288,7 @@ export const EN = {
   "outline.pods": "Pods",
   "outline.podCount": "pods {n}",
   "live.taken": "{pod} is taken into hand, attempt {n}.",
-  "live.allFit": "All {left} nodes pass the filters.",
+  "live.allFit": "All {left} {left|node|nodes} pass the filters.",
   "live.oneFits": "The one node that is asked passes the filters.",
   "live.filtered": "{left} of {all} {all|node|nodes} {left|passes|pass} the filters: {reasons}.",
   "live.leads": "{node} leads with {points} {points|point|points}, by {lead}.",
