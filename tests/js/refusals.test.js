@@ -29,6 +29,7 @@ test("every kind of detail has its sentence in both languages", () => {
   const wanted = { kind: "volume", claim: "data", class: "local", volume: "", asked: 10 * 2 ** 30, largest: 2 * 2 ** 30 };
   const said = [
     [cpu, "cpu: needs 900m, 250m free"],
+    [{ ...cpu, free: -2750, missing: 3650 }, "cpu: needs 900m, 0 free"],
     [{ kind: "taint", key: "gpu", value: "yes", effect: "NoSchedule" }, "does not tolerate gpu=yes:NoSchedule"],
     [label, "disk is hdd, wanted: In ssd"],
     [{ ...label, value: null, operator: "Exists", values: [] }, "no label disk, wanted: Exists"],

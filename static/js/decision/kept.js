@@ -55,8 +55,9 @@ function table(columns, rows) {
  * @param {Lang} lang
  */
 function stateTable(entries, lang) {
-  return table([text(lang, "decision.keptKey"), text(lang, "decision.keptValue")], entries.map(({ key, writer, value, cloned }) => h("tr", {},
-    h("th", { scope: "row" }, h("span", { text: key }), writer === key ? null : h("span", { class: "dc-hint", text: ` ${text(lang, "decision.keptBy", { writer })}` })),
+  const columns = ["decision.keptKey", "decision.keptWriter", "decision.keptValue"].map((key) => text(lang, key));
+  return table(columns, entries.map(({ key, writer, value, cloned }) => h("tr", {},
+    h("th", { scope: "row" }, h("span", { text: key })), h("td", { text: writer }),
     h("td", {}, h("span", { class: "dc-mono", text: value }), cloned ? h("p", { class: "dc-hint", text: text(lang, "decision.cloned") }) : null))));
 }
 

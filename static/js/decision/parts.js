@@ -5,7 +5,7 @@
 /** @import { Mode } from "./heatmap.js" */
 import { breakable } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
-import { POINTS, TODAY, eraOf, pointName } from "../lib/trace.js";
+import { POINTS, TODAY, eraOf, isBroken, pointName } from "../lib/trace.js";
 import { fateOf, runnerUp, sentenceParts } from "./model.js";
 import { h, icon } from "../dom/h.js";
 import { decisionWords } from "./words.js";
@@ -28,7 +28,9 @@ export function pipeline(decision, trace, lang) {
     cell(number(lang, decision.nodes), text(lang, "pipeline.nodes", { n: decision.nodes }), "plain"),
     cell(number(lang, decision.feasible), text(lang, "pipeline.feasible"), decision.feasible > 0 ? "good" : "none"),
   ];
-  if (decision.feasible === 0) {
+  if (isBroken(result)) {
+    steps.push(cell("✕", text(lang, "pipeline.failed"), "none"));
+  } else if (decision.feasible === 0) {
     const nominated = result.preemption?.nominatedNode;
     steps.push(nominated
       ? cell(nominated, text(lang, "pipeline.nominated", { n: result.preemption?.victims?.length ?? 0 }), "plain")
@@ -62,8 +64,8 @@ export function pointList(trace, decision, lang) {
   /** @type {Partial<Record<Point, string>>} */
   const said = {
     PreFilter: text(lang, "points.preFilter", { skipped: result.preFilter?.skip?.length ?? 0 }),
-    Filter: decision.nodes === 0 ? text(lang, "points.skipped") : text(lang, "points.filter", { n: number(lang, decision.nodes), f: number(lang, decision.feasible) }),
-    PostFilter: decision.nodes === 0 ? text(lang, "points.skipped") : decision.feasible > 0 ? text(lang, "points.skippedFits")
+    Filter: isBroken(result) && !decision.chosen ? text(lang, "pipeline.failed") : decision.nodes === 0 ? text(lang, "points.skipped") : text(lang, "points.filter", { n: number(lang, decision.nodes), f: number(lang, decision.feasible) }),
+    PostFilter: decision.nodes === 0 || isBroken(result) ? text(lang, "points.skipped") : decision.feasible > 0 ? text(lang, "points.skippedFits")
       : result.preemption?.nominatedNode ? text(lang, "points.preempt", { node: result.preemption.nominatedNode })
         : text(lang, "points.noHelp"),
     PreScore: scored ? text(lang, "points.preScore", { n: decision.plugins.length, skipped: decision.skipped.length })

@@ -30,7 +30,7 @@ export function refusalWords(detail, lang, say = (key) => key) {
     case "resource":
       return text(lang, "refusal.resource", {
         resource: detail.resource.replace(/^attachable-volumes-(csi-)?/, text(lang, "refusal.attachable")), asked: amountOf(detail.resource, detail.asked, lang),
-        free: amountOf(detail.resource, detail.free, lang),
+        free: amountOf(detail.resource, Math.max(0, detail.free), lang),
       });
     case "taint":
       return text(lang, "refusal.taint", {
@@ -90,7 +90,7 @@ export function tileSentence(details, lang, say, reason = "") {
   const more = details.filter(({ kind }) => kind !== "taint");
   const [only] = more;
   if (more.length === 1 && only?.kind === "resource" && reason === `Insufficient ${only.resource}`) return text(lang, "refusal.short", {
-    asked: amountOf(only.resource, only.asked, lang), free: amountOf(only.resource, only.free, lang),
+    asked: amountOf(only.resource, only.asked, lang), free: amountOf(only.resource, Math.max(0, only.free), lang),
   });
   return refusalSentence(more, lang, say);
 }

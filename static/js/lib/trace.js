@@ -55,6 +55,14 @@ export const CRITERIA = /** @type {const} */ ([
 export const SCORE_MAX = 100;
 
 /**
+ * Whether a plugin failed: the attempt ended there and then, and nothing came after.
+ * @param {Pick<import("./types.d.ts").TraceResult, "result">} trace
+ */
+export function isBroken(trace) {
+  return trace.result === "error";
+}
+
+/**
  * The nodes of highest total: as the trace names them, or, while it stands at Score, as its totals show.
  * @param {TraceResult} trace
  * @returns {readonly string[]}

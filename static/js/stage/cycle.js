@@ -8,7 +8,7 @@
 /** @import { Eviction, EvictionNode } from "./eviction.js" */
 /** @import { Profile } from "./told.js" */
 import { pluginLook } from "../lib/hues.js";
-import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
+import { POINTS, SCORE_MAX, bestOf, isBroken, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 import { evictionOf } from "./eviction.js";
 
 export const DIM_MS = 160;
@@ -237,7 +237,7 @@ function scoring(trace, weights, { elapsedMs, budgetMs }, hues, scoreMax = SCORE
  * @property {Point} point
  * @property {"done" | "current" | "skipped" | "ahead"} state
  * @property {"ratio" | "arrow" | "sort" | "skipped" | "next" | "tie" | "node" | "none" | "preempt" | "refused"
- *   | "ok"} line which sentence the second line is
+ *   | "error" | "ok"} line which sentence the second line is
  * @property {Record<string, string | number>} values for that sentence
  */
 
@@ -259,6 +259,7 @@ export function railSteps(cycle, profile, nodeCount) {
       nextTaken = true;
       return { point, state: "ahead", line, values: {} };
     }
+    if (index === at && isBroken(trace)) return { point, state: "current", line: "error", values: {} };
     return { point, state: index === at ? "current" : "done", ...lineOf(point, trace, profile, nodeCount) };
   });
 }
@@ -273,7 +274,7 @@ function skippedPoints(trace, at) {
   const skipped = new Set();
   const feasible = trace.feasible?.length ?? 0;
   if (at < POINTS.indexOf("Filter")) return skipped;
-  if (feasible > 0) skipped.add("PostFilter");
+  if (feasible > 0 || isBroken(trace)) skipped.add("PostFilter");
   if (feasible === 1) skipped.add("PreScore").add("Score");
   if (feasible === 0) for (const point of POINTS.slice(POINTS.indexOf("PreScore"))) skipped.add(point);
   return skipped;

@@ -2,7 +2,7 @@
 
 /** @import { Cycle, Point, Trace, Ui, View } from "../lib/types.d.ts" */
 /** @import { Told } from "./told.js" */
-import { pointName } from "../lib/trace.js";
+import { isBroken, pointName } from "../lib/trace.js";
 import { cycleUnderWay } from "../state/selectors.js";
 import { trialOf } from "./trial.js";
 
@@ -81,7 +81,7 @@ function cycleOf(trace) {
   const { result, era, scoreMax } = trace;
   const explanation = trace.explanation ?? result.explanation;
   // Told to its end: what came of it is on the nodes, whatever point the log was written at.
-  const end = result.chosen ? "PostBind" : result.fitError || result.preemption ? "PostFilter" : null;
+  const end = isBroken(result) ? null : result.chosen ? "PostBind" : result.fitError || result.preemption ? "PostFilter" : null;
   return {
     pod: trace.pod, uid: trace.uid, attempt: trace.attempt, startedAtMs: trace.simTime * 1000, profile: trace.profile,
     seenRevision: trace.seenRevision, traceId: trace.id,

@@ -151,6 +151,12 @@ test("with one feasible node the scores are skipped; with none everything after 
   assert.equal(none.filter((step) => step.state === "skipped").length, 7);
 });
 
+test("where a plugin failed the rail ends: nothing is said of preemption, which was not asked", () => {
+  const steps = railSteps(cycle({ point: "Filter", trace: { result: "error", feasible: [], firstFail: { n1: "CEL" }, notRun: ["n2"] } }), profile({}), 4);
+  assert.deepEqual(steps.slice(3).map(({ state, line }) => [state, line]),
+    [["current", "error"], ...Array.from({ length: 8 }, () => ["skipped", "skipped"])]);
+});
+
 test("a candidate tells what it would cost, and the criterion that turned it away or decided", () => {
   const told = cycle({ point: "PostFilter", trace: {
     feasible: [], firstFail: {},
