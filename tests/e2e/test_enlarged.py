@@ -116,6 +116,15 @@ def test_open_charts_have_the_page_and_the_stage_above_them_shows_every_node(
         assert (dock["x"], dock["width"]) == (0, 1366)
         assert page.evaluate(whole) <= 0, "nothing is scrolled to"
     picture(page, "dock-tall-1366")
+    page.set_viewport_size({"width": 1100, "height": 768})
+    drawn(page)
+    lanes, dock = (page.locator(one).bounding_box() for one in ("#stage", "#dock"))
+    assert lanes is not None
+    assert dock is not None
+    assert lanes["y"] + lanes["height"] <= dock["y"] + 1, "charts stand below the stage, not over it"
+    assert page.evaluate(whole) <= 0, "nothing is scrolled to"
+    picture(page, "dock-tall-1100")
+    page.set_viewport_size({"width": 1366, "height": 768})
     page.locator("#stage").focus()
     page.keyboard.press("Escape")
     expect(page.locator("#palette")).to_be_visible()
