@@ -34,7 +34,7 @@ from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import accounttokens, clientcertificates, doors, roles
 from clustersim.classroom import limits as person_limits
-from clustersim.classroom.auth import Principal, authenticate, token_in
+from clustersim.classroom.auth import ACCOUNT, Principal, authenticate, token_in
 from clustersim.classroom.callers import CALLERS, Standing, agent_of
 from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
@@ -103,10 +103,11 @@ def _flow(noted: Noted) -> list[tuple[str, str]]:
 
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:
-    with noted.marks.step("authentication"):
+    with noted.marks.step("authentication") as known:
         principal = _authenticated(request) or _nobody(request)
         noted.principal = principal
         noted.principal = principal = acting(request, principal)
+        known.message = ", ".join([principal.info["username"], *(principal.info.get("groups") or ())])
     person_limits.spend(person_limits.REQUESTS, principal.participant_id)
     with noted.marks.step("authorization"):
         asked.check(request, principal)
@@ -208,6 +209,13 @@ def still_allowed(watch: Watch) -> bool:
     return True
 
 
+def _allowed(principal: Principal, verb: str, target: Target) -> str:
+    """Return who lets somebody do what, as a request's way tells it: a person's seat, or an account's roles."""
+    by = "RBAC" if principal.role == ACCOUNT else f"clustersim:{principal.role}"
+    what = f"{target.kind.plural}/{target.subresource}" if target.subresource else target.kind.plural
+    return f"{by} allows {verb} {what}" + (f" in {target.namespace}" if target.namespace else "")
+
+
 def _with_deprecation(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
     """Answer about a resource; a deprecated one warns in every answer, a refusal too."""
     if not target.kind.deprecated or (request.method != "GET" and _verb(request, target) not in target.verbs):
@@ -229,8 +237,9 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     noted.target, noted.verb = target, verb
     if target.subresource and not target.name and verb != "create":
         raise method_not_allowed()
-    with noted.marks.step("authorization"):
+    with noted.marks.step("authorization") as allowed:
         roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
+        allowed.message = _allowed(principal, verb, target)
     if verb not in target.verbs or not _routed(target, verb):
         raise method_not_allowed()
     check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)

@@ -55,6 +55,11 @@ def test_a_request_that_creates_a_pod_tells_its_way(session: Session) -> None:
         "quota",
         "store",
     ]
+    told = {step["step"]: step["message"] for step in request["steps"] if "message" in step and "plugin" not in step}
+    assert told == {
+        "authentication": "teacher, clustersim:teacher, system:authenticated",
+        "authorization": "clustersim:teacher allows create pods in default",
+    }
     assert request["verb"] == "create"
     assert request["key"] == "/registry/pods/default/web"
     assert (request["rvBefore"], request["rvAfter"]) == ("", made.json()["metadata"]["resourceVersion"])

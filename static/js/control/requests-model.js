@@ -93,6 +93,15 @@ export function changesOf(step) {
   return step.result === "changed" ? (step.message ?? "").split(/,\s+/).filter(Boolean) : [];
 }
 
+/**
+ * What a step that changed nothing found, piece by piece: who it is and their groups, who lets them.
+ * @param {RequestStep} step
+ * @returns {string[]}
+ */
+export function saidBy(step) {
+  return step.result === "ok" ? (step.message ?? "").split(/,\s+/).filter(Boolean) : [];
+}
+
 /** Changes of an object that are told after a request of it. */
 export const AFTER_MAX = 5;
 

@@ -4,7 +4,7 @@
 /** @import { Stage } from "./requests-model.js" */
 import { element, icon } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
-import { AFTER_MAX, conflictOf, afterwards, changesOf, durationOf, objectOf, quotaOf, toneOf, wayOf } from "./requests-model.js";
+import { AFTER_MAX, conflictOf, afterwards, changesOf, durationOf, objectOf, quotaOf, saidBy, toneOf, wayOf } from "./requests-model.js";
 import { conflictCard } from "./conflict.js";
 import { actorChip, objectLink } from "./parts.js";
 
@@ -98,10 +98,12 @@ function rail(way, lang) {
  * @param {Lang} lang
  */
 function stepRow({ name, state, steps }, request, lang) {
+  // A step that says something stands for those of its stage that only let it pass.
+  const telling = steps.some((step) => step.message) ? steps.filter((step) => step.message || step.plugin) : steps;
   return element("li", { class: `ct-step is-${state}` },
     element("span", { class: "ct-mark" }, icon(MARKS[state], 12)),
     element("div", { class: "ct-what" }, element("b", {}, text(lang, NAMES[name])), element("small", {}, text(lang, ABOUT[name]))),
-    element("div", { class: "ct-said" }, ...steps.map((step) => saidRow(step, steps.length, lang)),
+    element("div", { class: "ct-said" }, ...telling.map((step) => saidRow(step, telling.length, lang)),
       name === "store" && state !== "refused" ? stored(request, lang) : null));
 }
 
@@ -112,10 +114,12 @@ function stepRow({ name, state, steps }, request, lang) {
  */
 function saidRow(step, count, lang) {
   const changes = changesOf(step);
+  const known = step.step === "authentication" || step.step === "authorization" ? saidBy(step) : [];
   const word = step.result === "refused" ? text(lang, "control.state.refused") : text(lang, "control.unchanged");
   return element("div", { class: `ct-plugin is-${step.result}` },
     step.plugin && (count > 1 || step.plugin !== "decode") ? element("span", { class: "ct-name" }, step.plugin) : null,
     changes.length > 0 ? element("span", { class: "ct-changes" }, changes.map((one) => element("code", {}, `+ ${one}`)))
+      : known.length > 0 ? element("span", { class: "ct-changes" }, known.map((one) => element("code", {}, one)))
       : element("span", { class: "ct-word" }, step.step === "mutating" || step.result === "refused" ? word : text(lang, "control.passed")),
     element("span", { class: "ct-ms" }, text(lang, "control.ms", { ms: number(lang, step.ms, 2) })));
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { afterwards, changesOf, conflictOf, durationOf, objectOf, quotaOf, STAGES, toneOf, wayOf } from "../../../static/js/control/requests-model.js";
+import { afterwards, changesOf, conflictOf, durationOf, objectOf, quotaOf, saidBy, STAGES, toneOf, wayOf } from "../../../static/js/control/requests-model.js";
 
 const step = (name, plugin, result = "ok", message = undefined, ms = 1) => ({ step: name, plugin, ms, result, message });
 const request = (fields) => ({
@@ -78,4 +78,10 @@ test("what the cluster made of a request are the next changes of its object", ()
   const rows = [row(118, "web"), row(119, "other"), row(120, "web"), row(121, "web", "events"), row(122, "web"), row(123, "web")];
   assert.deepEqual(afterwards(request({}), rows, 2).map(({ revision }) => revision), [120, 122]);
   assert.deepEqual(afterwards(request({ code: 403, rvAfter: "" }), rows, 2), []);
+});
+
+test("who somebody is and who lets them is told piece by piece; why somebody may not is a sentence", () => {
+  assert.deepEqual(saidBy(step("authentication", undefined, "ok", "teacher, clustersim:teacher, system:authenticated")),
+    ["teacher", "clustersim:teacher", "system:authenticated"]);
+  assert.deepEqual(saidBy(step("authorization", undefined, "refused", "no, never")), []);
 });
