@@ -19,8 +19,8 @@ export class ModelLoader {
     this.onChange = onChange;
     /** @type {ModelState} */
     this.state = { pod: "", answer: null, problem: "", gone: false };
-    /** @type {unknown} */
-    this.pods = null;
+    /** @type {ReadonlyMap<string, unknown> | undefined} */
+    this.pods = undefined;
     /** @type {unknown} */
     this.nodes = null;
     this.fetchedAtMs = -FETCH_EVERY_MS;
@@ -60,7 +60,8 @@ export class ModelLoader {
   schedule(pod) {
     clearTimeout(this.timer);
     this.stale = this.asking;
-    if (!pod || this.asking) return;
+    // Of a pod that is gone, everything is said until one of its name comes.
+    if (!pod || this.asking || (this.state.gone && !this.pods?.has(pod))) return;
     const wait = Math.max(0, this.fetchedAtMs + Math.max(FETCH_EVERY_MS, REST_FACTOR * this.tookMs) - performance.now());
     this.timer = setTimeout(() => void this.ask(pod), wait);
   }

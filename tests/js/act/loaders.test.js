@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { DecisionLoader } from "../../../static/js/act/decisions.js";
 import { ElectionLoader } from "../../../static/js/act/election.js";
 import { HandLoader } from "../../../static/js/act/hand.js";
+import { ModelLoader } from "../../../static/js/act/model.js";
+import { ApiError } from "../../../static/js/net/rest.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
 const pod = { resource: "pods", metadata: { name: "web", namespace: "default", uid: "u-web", resourceVersion: "5" }, spec: {} };
@@ -95,4 +97,28 @@ test("renewals from before are fetched when they are looked at, and again only w
   loader.follow(view, true);
   await until(() => told.length === 2);
   assert.equal(asked.length, 2, "a list tells no rows");
+});
+
+test("the model is not asked again of a pod that is gone, until one of its name comes", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let asked = 0;
+  const model = async () => {
+    asked += 1;
+    throw new ApiError({ code: 404, message: "no pod" });
+  };
+  const loader = new ModelLoader({ model }, () => {});
+  const minute = async () => {
+    t.mock.timers.tick(60_000);
+    for (let turn = 0; turn < 10; turn += 1) await null;
+  };
+  loader.follow(viewOf(pod), "default/web");
+  await minute();
+  assert.deepEqual([asked, loader.state.gone], [1, true]);
+  const other = { ...pod, metadata: { ...pod.metadata, name: "other", uid: "u-other" } };
+  loader.follow(viewOf(other), "default/web");
+  await minute();
+  assert.equal(asked, 1);
+  loader.follow(viewOf(other, pod), "default/web");
+  await minute();
+  assert.equal(asked, 2);
 });
