@@ -200,7 +200,12 @@ class Scheduler:
 
     def wakes(self, queued: QueuedPod) -> tuple[ClusterEvent, ...]:
         """Return the events that can wake a pod which plugins turned away."""
-        return self.configuration.waking(queued.info, queued.rejectors)
+        of = (queued.info, queued.rejectors, self.configuration)
+        known = queued.hopes
+        # A shown queue is told five times a second, and pods in it wait for minutes.
+        if known is None or known[0][0] is not of[0] or known[0][1] != of[1] or known[0][2] is not of[2]:
+            known = queued.hopes = (of, self.configuration.waking(queued.info, queued.rejectors))
+        return known[1]
 
     # Attempts.
 

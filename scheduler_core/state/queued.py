@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from scheduler_core.api.pod import Pod
+from scheduler_core.framework.events import ClusterEvent
 from scheduler_core.snapshot.node_info import PodInfo
 
 
@@ -46,6 +47,7 @@ class QueuedPod:
         "gate_message",
         "gating_plugin",
         "heap",
+        "hopes",
         "info",
         "key",
         "lane",
@@ -76,6 +78,8 @@ class QueuedPod:
         self.consecutive_errors = 0
         """Attempts in a row that ended with an error; where positive, backoff doubles by this instead."""
         self.backoff_until_ms: int | None = None
+        self.hopes: tuple[tuple[object, ...], tuple[ClusterEvent, ...]] | None = None
+        """What can wake it, as it was worked out last, and of what: pod, plugins, configuration."""
         self.unschedulable_plugins: frozenset[str] = frozenset()
         """Plugins that said no in the last attempt: only their queueing hints can move the pod."""
         self.pending_plugins: frozenset[str] = frozenset()
