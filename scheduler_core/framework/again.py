@@ -3,7 +3,8 @@
 Most pods come in rows: a controller makes them of one template, and nothing happens between two of them but that the
 one before has taken its node. Then the extension points from PreFilter to Score need not be run through again. This
 holds where every plugin that is asked says what its answer follows from (`pre_filter_key`, `pre_score_key`, `Reads`),
-and every node passes, before and after. Decisions are the same with it and without.
+and every node passes, before and after. What a node's pods come to stays the same when one of them is confirmed, so
+that may happen in between to any number. Decisions are the same with it and without.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class Again:
         known = self._known
         if known is None or known.snapshot is not snapshot or state.timing is not None:
             return None
-        (epoch, nodes, pods), log = known.position, snapshot.pod_log
+        (epoch, nodes, pods, _), log = known.position, snapshot.pod_log
         if epoch != snapshot.epoch or len(log) != pods + 1 or len(snapshot.node_log) != nodes:
             return None
         if known.shape != pod.shape or pod.pod.status.nominated_node_name:

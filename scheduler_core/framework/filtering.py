@@ -14,6 +14,8 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.extending import extending
 from scheduler_core.framework.guarded import WrongAnswerError
 from scheduler_core.framework.interface import (
+    LOCAL,
+    OF_ONE_NODE,
     FilterPlugin,
     Plugin,
     PreFilterExtensions,
@@ -34,10 +36,9 @@ from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
-_NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 _CLUSTER: Final = Reads.CLUSTER
-_LOCAL: Final = (Reads.NODE, Reads.NODE_AND_PODS)
-_UNSETTLED: Final = (Reads.NODE_AND_PODS, Reads.CLUSTER)
+_SUMS: Final = Reads.NODE_AND_SUMS
+_UNSETTLED: Final = (*OF_ONE_NODE, Reads.CLUSTER)
 _ERROR: Final = int(Code.ERROR)
 _ALLOWED: Final = np.array(
     [Code.SUCCESS, Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING, Code.ERROR]
@@ -89,7 +90,7 @@ class Filtering:
         self._of_node: dict[str, FilterOfNode] = {
             plugin.name: way
             for plugin in self._plugins
-            if self._reads[plugin.name] is _NODE_AND_PODS and (way := getattr(plugin, "filter_node", None)) is not None
+            if self._reads[plugin.name] in OF_ONE_NODE and (way := getattr(plugin, "filter_node", None)) is not None
         }
         self._extensions: list[PreFilterExtensions] = extending(pre_filter, PreFilterExtensions)
         self._handle = handle
@@ -167,7 +168,7 @@ class Filtering:
             plugins = tuple(plugin for plugin in self._plugins if plugin.name not in skipped)
             names = tuple(plugin.name for plugin in plugins)
             unsettled = tuple(plugin for plugin in plugins if self._reads[plugin.name] in _UNSETTLED)
-            are_local = all(self._reads[name] in _LOCAL for name in names)
+            are_local = all(self._reads[name] in LOCAL for name in names)
             of_node = self._ways_to_ask(plugins, skipped)
             found = self._by_skipped[skipped] = _Active(plugins, names, unsettled, are_local, of_node)
         return found
@@ -235,7 +236,7 @@ class Filtering:
         for plugin in active.plugins if touched is None or len(touched.node) else active.unsettled:
             name, reads = plugin.name, self._reads[plugin.name]
             part = memory.parts.get(name)
-            if reads not in _LOCAL:
+            if reads not in LOCAL:
                 recombine = ALL_ROWS
             if reads is _CLUSTER:
                 part = FilterPart(snapshot)
@@ -253,10 +254,12 @@ class Filtering:
         return quiet
 
     def unsettled(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Sequence[OneByOne] | None:
-        """Return the filters whose verdicts change with the pods of a node, None where one looks farther than that."""
+        """Return the filters whose verdicts change with what a node's pods come to, None where one looks farther."""
         memory = self._reuse.filters.known((pod.shape, state.skip_filter), snapshot)
         active = self._active(state.skip_filter)
         if memory is None or memory.position != position_of(snapshot) or not active.are_local:
+            return None
+        if any(self._reads[plugin.name] is not _SUMS for plugin in active.unsettled):
             return None
         ways = [self._of_node.get(plugin.name) for plugin in active.unsettled]
         parts = [memory.parts[plugin.name] for plugin in active.unsettled]

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
 from scheduler_core.framework.asks import Ask, Reply
 from scheduler_core.framework.cycle_state import CycleState
@@ -63,12 +63,22 @@ class Reads(Enum):
 
     NODE = "node"
     """On the Node object."""
+    NODE_AND_SUMS = "sums"
+    """On the Node object and what the pods on that node come to: their number, sums and ports, which are the same when
+    one of them is confirmed."""
     NODE_AND_PODS = "pods"
     """On the Node object and the pods on that node."""
     ALL_NODES = "nodes"
     """On the Node objects of all nodes."""
     CLUSTER = "cluster"
     """On anything else too (other pods, the cycle's state): never reused."""
+
+
+OF_ONE_NODE: Final = (Reads.NODE_AND_SUMS, Reads.NODE_AND_PODS)
+"""What changes with the pods of a node, and with no others."""
+
+LOCAL: Final = (Reads.NODE, *OF_ONE_NODE)
+"""What looks at the node itself and at no other."""
 
 
 @dataclass(frozen=True, slots=True)

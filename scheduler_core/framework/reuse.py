@@ -6,7 +6,7 @@ what all plugins together come to is kept by the pod's shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from typing import Final, Generic, NoReturn, Protocol, TypeVar
 
@@ -29,6 +29,7 @@ not asked for since as many others were, and are later recomputed in full."""
 
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
+_NODE_AND_SUMS: Final = Reads.NODE_AND_SUMS
 _NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 _ALL_NODES: Final = Reads.ALL_NODES
 _ERROR: Final = int(Code.ERROR)
@@ -48,15 +49,19 @@ class Touched:
 
     node: NDArray[np.intp]
     """Rows whose Node object changed."""
+    counted: NDArray[np.intp]
+    """Those, and rows where pods came or went."""
     any: NDArray[np.intp]
-    """Those, and rows whose pods changed."""
+    """Those, and rows where pods were confirmed."""
     only: int = -1
-    """The row where pods changed, where that is all that happened; else -1."""
+    """The row where pods came or went, where that is all that happened; else -1."""
 
     def rows_for(self, reads: Reads) -> Rows:
         """Return the rows about which a plugin must be asked again."""
         if reads is _NODE:
             return self.node
+        if reads is _NODE_AND_SUMS:
+            return self.counted
         if reads is _NODE_AND_PODS:
             return self.any
         if reads is _ALL_NODES and not len(self.node):
@@ -64,32 +69,36 @@ class Touched:
         return ALL_ROWS
 
 
-Position = tuple[int, int, int]
-"""A place in a snapshot's change log: its epoch, and how much of the two logs has been read."""
+Position = tuple[int, int, int, int]
+"""A place in a snapshot's change log: its epoch, and how much of the three logs has been read."""
 
-NOWHERE: Final[Position] = (-1, 0, 0)
+NOWHERE: Final[Position] = (-1, 0, 0, 0)
 """Before everything: from here on, all is to be recomputed."""
 
 
 def position_of(snapshot: Snapshot) -> Position:
     """Return the log's end."""
-    return snapshot.epoch, len(snapshot.node_log), len(snapshot.pod_log)
+    return snapshot.epoch, len(snapshot.node_log), len(snapshot.pod_log), len(snapshot.seen_log)
 
 
 def touched_since(position: Position, snapshot: Snapshot) -> Touched | None:
     """Return what was touched between a position and the log's end; None: everything is to be recomputed."""
-    epoch, node, pod = position
+    epoch, node, pod, seen = position
     if epoch != snapshot.epoch:
         return None
-    node_rows, pod_rows = snapshot.node_log[node:], snapshot.pod_log[pod:]
-    if not node_rows and len(pod_rows) <= 1:
+    node_rows, pod_rows, seen_rows = snapshot.node_log[node:], snapshot.pod_log[pod:], snapshot.seen_log[seen:]
+    if not (node_rows or seen_rows) and len(pod_rows) <= 1:
         # Most often all that has happened is the pod before.
-        return Touched(_NO_ROWS, np.array(pod_rows, dtype=np.intp), pod_rows[0] if pod_rows else -1)
-    rows = {*node_rows, *pod_rows}
+        counted = np.array(pod_rows, dtype=np.intp)
+        return Touched(_NO_ROWS, counted, counted, pod_rows[0] if pod_rows else -1)
+    rows = {*node_rows, *pod_rows, *seen_rows}
     if len(rows) * 2 > len(snapshot):
         return None
-    node_array = np.array(sorted(set(node_rows)), dtype=np.intp) if node_rows else _NO_ROWS
-    return Touched(node_array, np.array(sorted(rows), dtype=np.intp))
+    return Touched(_in_order(node_rows), _in_order([*node_rows, *pod_rows]), _in_order(rows))
+
+
+def _in_order(rows: Collection[int]) -> NDArray[np.intp]:
+    return np.array(sorted(set(rows)), dtype=np.intp) if rows else _NO_ROWS
 
 
 @dataclass(slots=True)

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.extending import extends
-from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin, shape_of
+from scheduler_core.framework.interface import (
+    MAX_NODE_SCORE,
+    OF_ONE_NODE,
+    Reads,
+    ScoreNormalizer,
+    ScorePlugin,
+    shape_of,
+)
 from scheduler_core.framework.reuse import Position, Reuse, ScoreMemory, ScorePart, position_of
 from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
@@ -22,7 +29,7 @@ from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 _CLUSTER: Final = Reads.CLUSTER
-_NODE_AND_PODS: Final = Reads.NODE_AND_PODS
+_SUMS: Final = Reads.NODE_AND_SUMS
 
 
 class _ScoreError(Exception):
@@ -144,7 +151,7 @@ class Scoring:
                 getattr(plugin, "score_reads", Reads.CLUSTER),
                 getattr(plugin, "score_key", shape_of),
                 score_max == MAX_NODE_SCORE and getattr(plugin, "score_ranged", False),
-                getattr(plugin, "score_node", None) if getattr(plugin, "score_reads", None) is _NODE_AND_PODS else None,
+                getattr(plugin, "score_node", None) if getattr(plugin, "score_reads", None) in OF_ONE_NODE else None,
                 getattr(plugin, "score_following", None),
             )
             for plugin, weight in plugins
@@ -185,7 +192,11 @@ class Scoring:
         """Return scores of all nodes in a form in which one node's can be changed, None where they have none."""
         active, position = self._active(state.skip_score), position_of(snapshot)
         memory = self._reuse.scores.known((pod.shape, state.skip_score), snapshot)
-        if memory is None or memory.position != position or any(one.of_node is None for one in active.unsettled):
+        if (
+            memory is None
+            or memory.position != position
+            or any(one.of_node is None or one.reads is not _SUMS for one in active.unsettled)
+        ):
             return None
         even, followed, parts = 0, [], scores.detail()
         for one in active.open:
@@ -271,7 +282,7 @@ class Scoring:
             found = self._by_skipped[skipped] = _Active(
                 every,
                 kept,
-                tuple(one for one in kept if one.reads is _NODE_AND_PODS),
+                tuple(one for one in kept if one.reads in OF_ONE_NODE),
                 tuple(one for one in kept if one.normalizer is None),
                 tuple(one for one in every if one.reads is _CLUSTER or one.normalizer is not None or not one.ranged),
             )
@@ -361,7 +372,7 @@ class Scoring:
         if not part.level(partial(_score, one.plugin, cycle), one.reads, self._reuse.changes, of_node):
             return
         part.even = None
-        if one.normalizer is None and one.reads is _NODE_AND_PODS:
+        if one.normalizer is None and one.reads in OF_ONE_NODE:
             # Resources rarely score 0 everywhere: looking costs more than adding.
             return
         if not part.raw.any():

@@ -40,7 +40,7 @@ class NodePorts:
 
     name: ClassVar[str] = NAME
     idle_without: ClassVar[Mapping[str, int]] = {"preFilter": HAS_HOST_PORTS}
-    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_SUMS
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Return Skip for a pod that wants no host port."""

@@ -30,7 +30,7 @@ class NodeResourcesBalancedAllocation:
     """Score on the deviation between the shares of each resource that would be used."""
 
     name: ClassVar[str] = NAME
-    score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+    score_reads: ClassVar[Reads] = Reads.NODE_AND_SUMS
     score_ranged: ClassVar[bool] = True
     pre_score_key = staticmethod(by_shape)
 

@@ -114,8 +114,8 @@ class NodeResourcesFit:
     """PreFilter, Filter and Score on resources."""
 
     name: ClassVar[str] = NAME
-    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
-    score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_SUMS
+    score_reads: ClassVar[Reads] = Reads.NODE_AND_SUMS
     score_ranged: ClassVar[bool] = True
     pre_filter_key = staticmethod(by_shape)
     pre_score_key = staticmethod(by_shape)

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import LOCAL, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.reuse import Mark
 from scheduler_core.framework.status import Status
@@ -133,4 +133,4 @@ class DryRunMemory:
         # Extenders stand among the filters, too, but a dry run does not ask them.
         plugins = (self._handle.plugins[name] for name in filters if name in self._handle.plugins)
         reads = (getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in plugins)
-        return all(one in (Reads.NODE, Reads.NODE_AND_PODS) for one in reads)
+        return all(one in LOCAL for one in reads)

@@ -331,7 +331,9 @@ class NodeInfo:
 
         Most often that is a pod which was assumed here, and is seen here now.
         """
-        if known.sums is not pod.sums or known.terms is not NO_TERMS or pod.terms is not NO_TERMS:
+        if known.sums is not pod.sums or known.kin != pod.kin:
+            return False
+        if known.terms is not NO_TERMS or pod.terms is not NO_TERMS:
             return False
         at = self.pods.index(known)
         self.pods = (*self.pods[:at], *self.pods[at + 1 :], pod)

@@ -46,7 +46,7 @@ ORDINARY_MAX: Final = 2**60
 """Largest sum of requests on a node with which a snapshot counts as ordinary; past it arithmetic minds wrapping."""
 
 LOG_ROWS_MAX: Final = 65_536
-"""Touched rows that the change log holds; past it the log restarts and everything computed before is recomputed."""
+"""Touched rows that the change logs hold; past it the log restarts and everything computed before is recomputed."""
 
 NODE_COLUMNS_MAX: Final = 256
 """Columns made on demand; past it all are dropped, and made again when asked for."""
@@ -78,6 +78,8 @@ class Snapshot:
         epoch: grows when rows come, go or move.
         generation: the cache's generation that this snapshot has seen.
         is_ordinary: no sum was ever negative or above ORDINARY_MAX: those of 64 bits have never wrapped round.
+        node_log, pod_log, seen_log: rows in order of their changes in this epoch: of the Node object, of which pods
+            count there, and of how one of these is seen that counts as before (it was confirmed).
         origin: of a dry run's snapshot: the cycle's snapshot that its rows were taken from, and which rows; the Node
             objects are the same, only pods may differ.
     """
@@ -97,6 +99,7 @@ class Snapshot:
         self._sizes: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}
         self.node_log: list[int] = []
         self.pod_log: list[int] = []
+        self.seen_log: list[int] = []
         self.rebuild(infos)
 
     def __len__(self) -> int:
@@ -143,6 +146,7 @@ class Snapshot:
         self.epoch += 1
         self.node_log.clear()
         self.pod_log.clear()
+        self.seen_log.clear()
 
     def replace_row(self, row: int, info: NodeInfo) -> None:
         """Bring one row level with a newer info of the same node, which becomes the snapshot's own."""
@@ -156,19 +160,20 @@ class Snapshot:
             for compute, column in self._node_columns.values():
                 column[row] = compute(info)
             self.node_log.append(row)
-        if old.pods is not info.pods:
-            # Else a pod was confirmed: all count as before.
-            if old.requested is not info.requested:
-                if not old.requested.keys() <= info.requested.keys():
-                    self.requested[:, row] = 0
-                self._write_pods(row, info)
+        if old.requested is not info.requested:
+            if not old.requested.keys() <= info.requested.keys():
+                self.requested[:, row] = 0
+            self._write_pods(row, info)
             self.pod_log.append(row)
             if self._pods is not None:
                 self._pods.replace(row, old.pods, info.pods)
+        elif old.pods is not info.pods:
+            # A pod was confirmed: all count as before.
+            self.seen_log.append(row)
         self._bound_log()
 
     def _bound_log(self) -> None:
-        if len(self.node_log) + len(self.pod_log) > LOG_ROWS_MAX:
+        if len(self.node_log) + len(self.pod_log) + len(self.seen_log) > LOG_ROWS_MAX:
             self._reset_log()
 
     def _grow_columns(self, info: NodeInfo) -> None:
@@ -383,7 +388,7 @@ class Snapshot:
 
         Args:
             key: names the column; the same key always means the same function.
-            compute: NodeInfo → int, reading nothing but the pods.
+            compute: NodeInfo → int, reading nothing but the pods' sums and kin: what stays when one is confirmed.
         """
         found = self._pod_columns.get(key)
         if found is None:

@@ -93,6 +93,7 @@ STEPS = st.lists(
         st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3), st.just(1)),
         st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3), st.integers(1, 6)),
         st.tuples(st.just("delete"), st.integers(0, 40)),
+        st.tuples(st.just("confirm"), st.integers(0, 40)),
         st.tuples(st.just("node"), st.integers(0, 11), NODES),
         st.tuples(st.just("drop"), st.integers(0, 11)),
         st.tuples(st.just("nominate"), st.integers(0, len(SHAPES) - 1), st.integers(0, 11), st.integers(0, 3)),
@@ -172,7 +173,12 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
             # The same few pods hope for one node, then for another: what was remembered of both is stale.
             nominator.add(pod(f"rival{step[3]}", **SHAPES[step[1]], priority=step[3] - 1), f"n{step[2]}")
         elif step[0] == "delete" and placed:
-            cache.forget_pod(placed.pop(step[1] % len(placed)))
+            uid = placed.pop(step[1] % len(placed))
+            (cache.forget_pod if cache.is_assumed(uid) else cache.remove_pod)(uid)
+        elif step[0] == "confirm" and placed:
+            known = cache.pod(placed[step[1] % len(placed)])
+            assert known is not None
+            cache.add_pod(known.placed(known.pod.spec.node_name, "2026-01-01T00:00:00Z"))
         elif step[0] == "node":
             cache.add_node(node(f"n{step[1]}", **step[2]))
         elif step[0] == "drop" and cache.node(f"n{step[1]}") is not None:
@@ -213,6 +219,78 @@ def test_a_row_of_pods_of_one_shape_is_decided_as_each_alone_would_be() -> None:
             cache.add_node(node("n2", labels={"kubernetes.io/hostname": f"new{number}"}))
             cache.add_pod(pod("uid-p3", **web).placed("n1"))
     assert fast.count >= 40
+
+
+WEB_POD = {
+    "labels": {"app": "web"},
+    "topologySpreadConstraints": [
+        {"maxSkew": 2, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", **WEB}
+    ],
+    "requests": {"cpu": "100m"},
+}
+
+
+def confirmed(one: PodInfo, name: str) -> PodInfo:
+    """Return a web pod as the watch shows it once it is bound."""
+    shown = pod(one.pod.name, **WEB_POD, nodeName=name, metadata={"resourceVersion": "2"}, status={"phase": "Running"})
+    shown.adopt(one)
+    return shown
+
+
+def test_pods_that_are_confirmed_in_between_change_nothing_for_the_next_ones() -> None:
+    cache, snapshot = Cache(), Snapshot()
+    for number in range(7):
+        cache.add_node(node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}"}))
+    fast = CountsAgain(default_configuration(), in_tree_registry())
+    slow = Framework(default_configuration(), in_tree_registry(), reuse=False)
+    assumed: list[tuple[PodInfo, str]] = []
+    for number in range(30):
+        one = pod(f"p{number}", **WEB_POD)
+        cache.update_snapshot(snapshot)
+        said = decision(fast, one, snapshot)
+        assert said == decision(slow, one, cache.snapshot())
+        cache.assume_pod(one.placed(said["best"][0]), said["best"][0])
+        assumed.append((one, said["best"][0]))
+        if number % 5 == 4:
+            for pair in assumed:
+                cache.add_pod(confirmed(*pair))
+            assumed.clear()
+    # All but the first two, from which the others are known.
+    assert fast.count == 28
+
+
+class Unwilling:
+    """A filter that turns nodes down on which a pod runs."""
+
+    name: ClassVar[str] = "Unwilling"
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+
+    def filter(self, state: CycleState, one: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        running = [any(there.pod.status.phase == "Running" for there in row.pods) for row in snapshot.infos_of(rows)]
+        return single_reason(np.array(running, dtype=np.bool_), Code.UNSCHEDULABLE, "a pod runs there")
+
+
+def test_a_plugin_that_looks_at_pods_themselves_is_asked_again_when_one_is_confirmed() -> None:
+    registry = in_tree_registry()
+    registry.register("Unwilling", lambda arguments, handle: Unwilling())
+    enabled = default_configuration().sets["multiPoint"].enabled
+    sets = {"multiPoint": PluginSet((*enabled, ("Unwilling", 0)))}
+    framework = Framework(ProfileConfiguration(sets=sets), registry)
+    cache, snapshot = Cache(), Snapshot()
+    for name in "abcd":
+        cache.add_node(node(name))
+    one = pod("there", **WEB_POD)
+    cache.assume_pod(one.placed("b"), "b")
+
+    def best() -> list[str]:
+        cache.update_snapshot(snapshot)
+        return list(decision(framework, pod("p", **WEB_POD), snapshot)["best"])
+
+    assert [best(), best(), best()] == [["a", "c", "d"]] * 3
+    cache.add_pod(confirmed(one, "b"))
+    cache.update_snapshot(snapshot)
+    verdicts = framework.run_filter(CycleState(), pod("p", **WEB_POD), snapshot).verdicts["Unwilling"]
+    assert [verdicts.status(row).code for row in range(4)].index(Code.UNSCHEDULABLE) == 1
 
 
 class Dislikes:
