@@ -157,6 +157,8 @@ def _cycle(scheduler: Scheduler) -> Run:
     attempt = scheduler.begin(0)
     if attempt is None:
         raise WorkloadError("the queue is empty")
+    # As at full speed, where nobody holds a cycle at its points.
+    attempt.followed = False
     steps = scheduling_cycle(scheduler, attempt)
     try:
         told = next(steps)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.ranking import Ranking
 from scheduler_core.snapshot.snapshot import Ints, Mask
 
 
@@ -39,6 +40,8 @@ class Scores:
     _top: int | None = None
     _is_best: Mask | None = None
     _best_count: int = 0
+    ranking: Ranking | None = None
+    """The best in order, where they are known; good until the next cycle's Score."""
 
     @property
     def top(self) -> int:

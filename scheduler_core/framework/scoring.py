@@ -20,6 +20,7 @@ from scheduler_core.framework.interface import (
     ScorePlugin,
     shape_of,
 )
+from scheduler_core.framework.ranking import Ranking
 from scheduler_core.framework.reuse import Position, Reuse, ScoreMemory, ScorePart, position_of
 from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
@@ -121,6 +122,7 @@ class Sum:
         even: what is added everywhere: by plugins whose raw scores are all 0.
         followed: (plugin, what keeps these level, raw, normalised) of those that read the cluster.
         total: (N,) the sums.
+        ranking: the highest of them.
     """
 
     active: _Active
@@ -128,6 +130,7 @@ class Sum:
     even: int
     followed: Sequence[tuple[_Scorer, Following, Ints, Ints]]
     total: Ints
+    ranking: Ranking
 
 
 class Scoring:
@@ -211,13 +214,14 @@ class Scoring:
             if following is None:
                 return None
             followed.append((one, following, *own))
-        return Sum(active, memory, even, followed, scores.total.copy())
+        total = scores.total.copy()
+        return Sum(active, memory, even, followed, total, Ranking(snapshot, total))
 
     def sum_again(
         self, kept: Sum, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int, before: Position, now: Position
     ) -> Scores | None:
         """Score all nodes for a pod of the same shape, one row having changed since; None: it cannot be told so."""
-        memory, info = kept.memory, snapshot.infos[row]
+        memory, ranking, info = kept.memory, kept.ranking, snapshot.infos[row]
         for one in kept.active.unsettled:
             part = memory.parts[one.name]
             if part.position != now:
@@ -242,13 +246,18 @@ class Scoring:
             kept.total = memory.base + kept.even
             for one, _, _, normalized in kept.followed:
                 kept.total += normalized * one.weight
+            ranking.look(kept.total)
         else:
-            kept.total[row] = base
-        raw = {name: part.raw for name, part in memory.parts.items()}
-        raw.update((one.name, own) for one, _, own, _ in kept.followed)
-        cycle = _Cycle(state, pod, snapshot, snapshot.every_row, True)
-        detail = partial(_detail, kept.active, raw, cycle)
-        return Scores(snapshot.every_row, kept.total.copy(), state.skip_score, detail)
+            ranking.change(row, kept.total, base)
+        return Scores(
+            snapshot.every_row,
+            kept.total.copy(),
+            state.skip_score,
+            partial(_detail_of, kept, state, pod, snapshot),
+            ranking.top,
+            _best_count=ranking.count,
+            ranking=ranking,
+        )
 
     def _afresh(self, cycle: _Cycle, active: _Active) -> tuple[Scores | None, Status]:
         """Score without what is kept, which broke: perhaps at a node that is not feasible, and so counts for nothing.
@@ -405,6 +414,13 @@ def _detail(active: _Active, raw: Mapping[str, Ints], cycle: _Cycle) -> Mapping[
         normalized = own if one.normalizer is None else _normalized(one, cycle.state, cycle.pod, own)
         parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
     return parts
+
+
+def _detail_of(kept: Sum, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Mapping[str, PluginScores]:
+    """Return each plugin's part of a sum."""
+    raw = {name: part.raw for name, part in kept.memory.parts.items()}
+    raw.update((one.name, own) for one, _, own, _ in kept.followed)
+    return _detail(kept.active, raw, _Cycle(state, pod, snapshot, snapshot.every_row, True))
 
 
 def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:

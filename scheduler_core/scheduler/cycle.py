@@ -142,7 +142,7 @@ def decide(core: Core, run: Run) -> Cycle:
         if not status.ok:
             _break(run, status)
             return
-        if not run.extenders:
+        if not (run.followed or run.extenders):
             framework.learn(state, run.info, run.snapshot, run.outcome, run.scores)
     _choose(core, run, rows)
 
@@ -240,7 +240,9 @@ def _choose(core: Core, run: Run, feasible: NDArray[np.intp]) -> None:
     run.best_count = len(feasible) if scores is None else scores.best_count
     if run.best_count > 1:
         number = run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=run.best_count)
-    if scores is not None and len(scores.rows) == len(run.snapshot):
+    if scores is not None and scores.ranking is not None:
+        run.chosen = run.snapshot.names[scores.ranking.row(number)]
+    elif scores is not None and len(scores.rows) == len(run.snapshot):
         run.chosen = core.names.pick_marked(run.snapshot, scores.is_best, number)
     else:
         run.chosen = core.names.pick(run.snapshot, feasible if scores is None else scores.best(), number)
