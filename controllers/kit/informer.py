@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.kinds.table import TABLE
-from controllers.kit.interest import Handler, Interests, Part
+from controllers.kit.interest import ADDED, DELETED, Handler, Interests, Part
 from controllers.kit.reflector import Reflector
 from controllers.log.store import Event, Stored
 from controllers.loop.component import DEFINED
@@ -41,16 +41,8 @@ def by_node(document: Document) -> Iterable[str]:
 class _Index(NamedTuple):
     keys_of: Callable[[Document], Iterable[str]]
     table: dict[str, dict[tuple[str, str], None]]
-    of: Sequence[Part]
-
-
-def _share(old: Document, new: Document, parts: Sequence[Part]) -> bool:
-    """Return whether two states have these parts in common: whoever changed the one into the other left them alone."""
-    for top, name in parts:
-        before, after = old.get(top), new.get(top)
-        if before is not after and (before or {}).get(name) is not (after or {}).get(name):
-            return False
-    return True
+    of: int
+    """Bits of the parts that the keys follow from; 0: from all of it."""
 
 
 class Lister:
@@ -76,7 +68,7 @@ class Lister:
         if name in self._indexes:
             return
         table: dict[str, dict[tuple[str, str], None]] = {}
-        self._indexes[name] = _Index(keys_of, table, of)
+        self._indexes[name] = _Index(keys_of, table, self._interests.bits_of(of))
         for place, document in self._objects.items():
             for key in keys_of(document):
                 table.setdefault(key, {})[place] = None
@@ -98,7 +90,7 @@ class Lister:
     def tell_all(self) -> None:
         """Tell the handlers of every object as one that was added: they are younger than the copy."""
         for place in sorted(self._objects):
-            self._interests.tell(None, self._objects[place])
+            self._interests.tell(None, self._objects[place], ADDED)
 
     def get(self, namespace: str, name: str) -> Document | None:
         """Return the object."""
@@ -144,9 +136,10 @@ class Lister:
             old = None
         self._objects[place] = document
         self.changes += 1
+        changed = ADDED if old is None else self._interests.changes(old, document)
         for keys_of, table, of in self._indexes.values():
             if old is not None:
-                if of and _share(old, document, of):
+                if of and not of & changed:
                     continue
                 before, after = tuple(keys_of(old)), tuple(keys_of(document))
                 if before == after:
@@ -156,7 +149,7 @@ class Lister:
                 after = tuple(keys_of(document))
             for key in after:
                 table.setdefault(key, {})[place] = None
-        self._interests.tell(old, document)
+        self._interests.tell(old, document, changed)
 
     def remove(self, namespace: str, name: str, document: Document) -> None:
         """Take a deletion."""
@@ -167,7 +160,7 @@ class Lister:
         self.changes += 1
         for keys_of, table, _ in self._indexes.values():
             self._unindex(table, tuple(keys_of(old)), place)
-        self._interests.tell(document, None)
+        self._interests.tell(document, None, DELETED)
 
     @staticmethod
     def _unindex(table: dict[str, dict[tuple[str, str], None]], keys: Iterable[str], place: tuple[str, str]) -> None:

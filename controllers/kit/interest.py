@@ -25,8 +25,8 @@ NODE_NAME: Final[Part] = ("spec", "nodeName")
 TOLERATIONS: Final[Part] = ("spec", "tolerations")
 POD_VOLUMES: Final[Part] = ("spec", "volumes")
 
-_ADDED: Final = -1
-_DELETED: Final = -2
+ADDED: Final = -1
+DELETED: Final = -2
 
 _NOBODY: Final = ""
 
@@ -49,23 +49,19 @@ class Interests:
 
     def add(self, handler: Handler, owned_by: str | None, reads: Iterable[Part] | None) -> None:
         """Take one more handler; see `Lister.add_handler`."""
-        bits = None
-        if reads is not None:
-            bits = 0
-            for part in reads:
-                bits |= self._bits.setdefault(part, 1 << len(self._bits))
-        self._all.append(_Interest(handler, owned_by, bits))
+        self._all.append(_Interest(handler, owned_by, None if reads is None else self.bits_of(reads)))
         self._by_owner = self._by_owner or owned_by is not None
         self._told.clear()
 
-    def tell(self, old: Document | None, new: Document | None) -> None:
-        """Call those whom a change concerns."""
-        if old is None:
-            changed = _ADDED
-        elif new is None:
-            changed = _DELETED
-        else:
-            changed = self._changed(old, new)
+    def bits_of(self, parts: Iterable[Part]) -> int:
+        """Return the bits that stand for parts of a document in what has changed."""
+        bits = 0
+        for part in parts:
+            bits |= self._bits.setdefault(part, 1 << len(self._bits))
+        return bits
+
+    def tell(self, old: Document | None, new: Document | None, changed: int) -> None:
+        """Call those whom a change concerns: of parts (`changes`), or `ADDED` or `DELETED`."""
         before = after = _NOBODY
         if self._by_owner:
             before, after = _controlled_by(old), _controlled_by(new)
@@ -76,7 +72,8 @@ class Interests:
         for handler in told:
             handler(old, new)
 
-    def _changed(self, old: Document, new: Document) -> int:
+    def changes(self, old: Document, new: Document) -> int:
+        """Return the bits of the parts in which two states differ, of those that anybody looks at."""
         bits = 0
         for (top, name), bit in self._bits.items():
             before, after = old.get(top), new.get(top)

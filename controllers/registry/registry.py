@@ -305,8 +305,8 @@ class _Write:
         if subresource is None or subresource.post is None:
             why = f"create is not supported on {operation.resource}/{operation.subresource}"
             raise ApiError(405, "MethodNotAllowed", why)
-        if self._chain.of(admission.flags_of(self.transaction), "create", kind, operation.subresource):
-            passing = self._admission("create", kind, operation.namespace, None, operation.subresource)
+        passing = self._admission("create", kind, operation.namespace, None, operation.subresource)
+        if passing.plugins:
             body = subresource.sent(operation)
             passing.validate(body, _name_in(body))
         return subresource.post(self, operation)

@@ -35,12 +35,12 @@ class Run:
         self.looked_up: set[str] = set()
         """Resources that the way of these creates depends on."""
         self._known: tuple[Document, list[str]] | None = None
-        self._holes: _Holes | None = None
+        self._steps: _Steps | None = None
 
     @property
     def is_known(self) -> bool:
         """Return whether the next document can be made."""
-        return self._holes is not None
+        return self._steps is not None
 
     def learn(self, document: Document, form: Form | None, drawn: list[str]) -> None:
         """Note what became of a body, accepted at no charge."""
@@ -60,18 +60,17 @@ class Run:
         holes = _differences(*self._known, document, values)
         self.is_recording = False
         if isinstance(holes, dict):
-            self._known, self._holes = (document, values), holes
+            self._known, self._steps = (document, values), _Steps(holes)
 
     def next(self, name: str, uid: str, form: Form | None, suffix: Callable[[], str]) -> Document:
         """Return the next document."""
-        assert self._holes is not None, "nothing was learnt"
+        assert self._steps is not None, "nothing was learnt"
         assert self._known is not None, "nothing was learnt"
         document, known = self._known
         values = [name, uid, *_values(form)]
         while len(values) < len(known):
             values.append(suffix())
-        made: Document = _filled(document, self._holes, values)
-        return made
+        return self._steps.filled(document, values)
 
 
 def _values(form: Form | None) -> tuple[str, ...]:
@@ -124,14 +123,40 @@ class Repeats:
         return run
 
 
-def _filled(value: Any, holes: _Holes, values: list[str]) -> Any:
-    copied = value.copy()
-    for key, hole in holes.items():
-        if isinstance(hole, dict):
-            copied[key] = _filled(copied[key], hole, values)
-        else:
-            copied[key] = hole[0] + values[hole[1]] + hole[2]
-    return copied
+class _Steps:
+    """How a document with holes is made anew: what is copied on the way down to them, and what is written there.
+
+    They are laid out once, as each document takes them.
+    """
+
+    __slots__ = ("_copies", "_writes")
+
+    def __init__(self, holes: _Holes) -> None:
+        self._copies: list[tuple[int, Any]] = []
+        """(number of the copy above, key there) of each copy, from the second one on; the first is the document."""
+        self._writes: list[tuple[int, Any, str, int, str]] = []
+        """(number of the copy, key there, text before, which value, text after)."""
+        self._lay_out(holes, 0)
+
+    def _lay_out(self, holes: _Holes, above: int) -> None:
+        for key, hole in holes.items():
+            if isinstance(hole, dict):
+                self._copies.append((above, key))
+                self._lay_out(hole, len(self._copies))
+            else:
+                self._writes.append((above, key, *hole))
+
+    def filled(self, document: Document, values: list[str]) -> Document:
+        """Return the document with other values in its holes; what has none is shared."""
+        made: Document = document.copy()
+        copies: list[Any] = [made]
+        for above, key in self._copies:
+            owner = copies[above]
+            copied = owner[key] = owner[key].copy()
+            copies.append(copied)
+        for number, key, before, value, after in self._writes:
+            copies[number][key] = before + values[value] + after
+        return made
 
 
 def _differences(one: Any, mine: list[str], other: Any, theirs: list[str]) -> _Hole | _Holes | None:

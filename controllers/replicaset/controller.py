@@ -116,7 +116,7 @@ class ReplicaController:
             pods = pods + [orphan for orphan in orphans if orphan["metadata"]["uid"] in taken]
         failure: ApiError | None = None
         if self._expectations.satisfied(key, work.now_ms) and "deletionTimestamp" not in owner["metadata"]:
-            failure = yield from self._manage(key, owner, [pod for pod in pods if is_active(pod)], work)
+            failure = yield from self._manage(key, owner, pods, work)
         current = self._sets.get(*split_key(key)) or owner
         status = _status(current, pods, failure, work)
         if status != current.get("status"):
@@ -201,9 +201,8 @@ def _telling(pod: Document) -> tuple[object, ...]:
     return (phase, ready_since_ms(pod), deleting, metadata.get("labels"), metadata.get("ownerReferences"))
 
 
-def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None, work: Work) -> Document:
-    """Return the status that the present pods and the last attempt amount to."""
-    active = [pod for pod in pods if is_active(pod)]
+def _status(owner: Document, active: Sequence[Document], failure: ApiError | None, work: Work) -> Document:
+    """Return the status that the present active pods and the last attempt amount to."""
     wanted = ((owner["spec"].get("template") or {}).get("metadata") or {}).get("labels") or {}
     min_ready_seconds = owner["spec"].get("minReadySeconds", 0)
     old = owner.get("status") or {}
