@@ -39,7 +39,6 @@ class Scores:
     """Works out each plugin's part on request; good until the next cycle's Score."""
     _top: int | None = None
     _is_best: Mask | None = None
-    _best_count: int = 0
     ranking: Ranking | None = None
     """The best in order, where they are known; good until the next cycle's Score."""
 
@@ -55,13 +54,7 @@ class Scores:
         """Return (K,) whether the total is the highest; worked out once, when all have scored."""
         if self._is_best is None:
             self._is_best = self.total == self.top
-            self._best_count = int(np.count_nonzero(self._is_best))
         return self._is_best
-
-    @property
-    def best_count(self) -> int:
-        """Return how many rows have the highest total."""
-        return self._best_count or int(np.count_nonzero(self.is_best))
 
     def best(self) -> NDArray[np.intp]:
         """Return the rows with the highest total: the tie set."""

@@ -255,7 +255,6 @@ class Scoring:
             state.skip_score,
             partial(_detail_of, kept, state, pod, snapshot),
             ranking.top,
-            _best_count=ranking.count,
             ranking=ranking,
         )
 

@@ -236,17 +236,27 @@ def _post_filter(core: Core, run: Run) -> Cycle:
 
 def _choose(core: Core, run: Run, feasible: NDArray[np.intp]) -> None:
     """Take the best node; among equals a keyed lot decides over their names in order."""
-    number, scores = 0, run.scores
-    run.best_count = len(feasible) if scores is None else scores.best_count
-    if run.best_count > 1:
-        number = run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=run.best_count)
+    scores, snapshot = run.scores, run.snapshot
     if scores is not None and scores.ranking is not None:
-        run.chosen = run.snapshot.names[scores.ranking.row(number)]
-    elif scores is not None and len(scores.rows) == len(run.snapshot):
-        run.chosen = core.names.pick_marked(run.snapshot, scores.is_best, number)
+        run.best_count = scores.ranking.count
+        row = scores.ranking.row(_lot(core, run))
     else:
-        run.chosen = core.names.pick(run.snapshot, feasible if scores is None else scores.best(), number)
+        if scores is not None and len(scores.rows) == len(snapshot):
+            best = core.names.marked_in_order(snapshot, scores.is_best)
+        else:
+            best = core.names.in_order(snapshot, feasible if scores is None else scores.best())
+        run.best_count = len(best)
+        row = int(best[_lot(core, run)])
+    run.chosen = snapshot.names[row]
     run.result = "scheduled"
+
+
+def _lot(core: Core, run: Run) -> int:
+    """Return which of the best is taken."""
+    if run.best_count < 2:
+        return 0
+    run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=run.best_count)
+    return run.draw
 
 
 def _undo(core: Core, run: Run, status: Status) -> Cycle:

@@ -22,20 +22,19 @@ from scheduler_core.state.waiting import WaitingPods
 class NameOrder:
     """Node names of rows, in order."""
 
-    def pick(self, snapshot: Snapshot, rows: NDArray[np.intp], number: int) -> str:
-        """Return the name that is the `number`-th of the rows' names in order."""
+    def in_order(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the rows in order of their names."""
         if len(rows) == 1:
-            return snapshot.names[int(rows[0])]
-        by_name = snapshot.by_name
+            return rows
         # Marking the rows and reading them off in name order is linear; sorting thousands of equals is not.
-        marked = np.zeros(len(by_name), dtype=np.bool_)
+        marked = np.zeros(len(snapshot), dtype=np.bool_)
         marked[rows] = True
-        return self.pick_marked(snapshot, marked, number)
+        return self.marked_in_order(snapshot, marked)
 
-    def pick_marked(self, snapshot: Snapshot, marked: Mask, number: int) -> str:
-        """Return the same of the rows that are marked: (N,), at least one."""
+    def marked_in_order(self, snapshot: Snapshot, marked: Mask) -> NDArray[np.intp]:
+        """Return the rows that are marked, (N,), in order of their names."""
         by_name = snapshot.by_name
-        return snapshot.names[int(by_name[marked[by_name].nonzero()[0][number]])]
+        return by_name[marked[by_name]]
 
     def sorted(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> list[str]:
         """Return the rows' names in order."""

@@ -142,9 +142,8 @@ def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str
         said["kept"] = [key for key, _ in state.items()], state.skip_filter, state.skip_score
         said["scores"] = scores.as_dict(snapshot.names)
         said["best"] = [snapshot.names[row] for row in scores.best()]
-        assert scores.best_count == len(said["best"])
         if scores.ranking is not None:
-            ranked = [snapshot.names[scores.ranking.row(number)] for number in range(scores.best_count)]
+            ranked = [snapshot.names[scores.ranking.row(number)] for number in range(scores.ranking.count)]
             assert (ranked, scores.top) == (sorted(said["best"]), max(scores.total))
         weighted = [part.weighted for part in scores.detail().values()]
         assert np.array_equal(sum(weighted), scores.total)
