@@ -6,6 +6,7 @@ Each answer comes from one statement, so from one snapshot; where it takes two, 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -91,8 +92,7 @@ def fetch(sql: str, arguments: Sequence[Any]) -> list[Any]:
         return list(cursor.fetchall())
 
 
-def _place(stored: Stored) -> tuple[str, str]:
-    return stored.namespace, stored.name
+_place: Final = attrgetter("namespace", "name")
 
 
 class SqlReader:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
@@ -95,6 +96,20 @@ def write_traces(cursor: Any, session_id: int, buffer: BufferedTransaction) -> N
     old = [entry for entry in old if entry[2] > 0]
     if old:
         cursor.executemany("DELETE FROM store_trace WHERE session_id = %s AND uid = %s AND attempt <= %s", old)
+
+
+@contextmanager
+def sent_together() -> Iterator[None]:
+    """Have PostgreSQL answer statements when all are sent: it is at the first while the next ones are put together.
+
+    What fails is raised at the end.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    connection.ensure_connection()
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
 
 
 def _insert(cursor: Any, table: str, columns: str, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:

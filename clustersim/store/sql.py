@@ -17,7 +17,7 @@ from django.db import connection, transaction
 
 from clustersim.store.mirror import Mirror
 from clustersim.store.reading import Counters, SqlReader, fetch
-from clustersim.store.rows import write_log, write_objects, write_traces
+from clustersim.store.rows import sent_together, write_log, write_objects, write_traces
 from clustersim.store.sessions import NoSession, real_ms
 from controllers.commands import CLOCK, CLOCKS
 from controllers.log.sessiontime import session_time_ms
@@ -148,7 +148,7 @@ class SqlStore(SqlReader):
         horizon_ms = max(counters.horizon_ms, buffer.now_ms)
         if not buffer.rows and not buffer.traces and horizon_ms == counters.horizon_ms:
             return
-        with connection.cursor() as cursor:
+        with sent_together(), connection.cursor() as cursor:
             if buffer.rows:
                 write_log(cursor, self.session_id, buffer)
                 write_objects(cursor, self.session_id, buffer)

@@ -63,3 +63,27 @@ def test_a_read_costs_in_proportion_to_its_rows(store, what, call):
 def test_one_object_costs_no_more_in_a_large_session(store):
     assert steps(lambda: store.get("pods", "default", "p700")) <= 200
     assert steps(lambda: store.events(OBJECTS * ROUNDS)) <= 300
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_postgresql_spends_no_time_on_compressing_rows(database):
+    store = open_store(sessions.create("t", "empty").id)
+    body = {"metadata": {"name": "p", "uid": "u"}, "spec": "as a pod " * 400}
+    with store.transaction("x") as transaction:
+        transaction.put("pods", "default", "p", body)
+        transaction.trace("u", 1, {"input": body}, b"matrix " * 400)
+    with connection.cursor() as cursor:
+        for table, column in (("store_revision", "data"), ("store_trace", "envelope"), ("store_trace", "data")):
+            cursor.execute(
+                f"SELECT pg_column_size({column}), octet_length({column}) FROM {table} WHERE session_id = %s",
+                [store.session_id],
+            )
+            ((kept, written),) = cursor.fetchall()
+            assert kept >= written > 2000, (table, column)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_rows_of_pods_share_pages(database):
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA page_size")
+        assert cursor.fetchone() == (8192,)

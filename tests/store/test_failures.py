@@ -9,10 +9,10 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from clustersim.store import failures, sessions, workers
+from clustersim.store import failures, open_store, sessions, workers
 from clustersim.store.models import Session
 
-PAGE_BYTES = 4096
+PAGE_BYTES = 8192
 
 
 def _fill(path: Path) -> None:
@@ -102,3 +102,32 @@ def test_a_route_answers_503_and_says_why(database, monkeypatch):
             break
         _fill(Path())
     assert (status, answer["message"]) == (503, failures.FULL)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
+def test_a_transaction_whose_rows_are_refused_leaves_nothing_and_the_next_one_goes_on(database):
+    store = open_store(sessions.create("t", "empty").id, owner=True)
+
+    def write(name: str) -> None:
+        with store.transaction("x") as buffer:
+            buffer.trace(name, 1, {}, b"")
+            buffer.put("pods", "default", name, {"metadata": {"name": name, "uid": name}})
+
+    write("p")
+    before = store.revision
+    others = "verb, resource, namespace, name, uid, previous_revision, now_ms, written_ms, read_revision, actor, data"
+    taken = f"INSERT INTO store_revision (session_id, revision, {others}) SELECT session_id, revision + 1, {others} "
+    with connection.cursor() as cursor:
+        cursor.execute(
+            taken + "FROM store_revision WHERE session_id = %s AND revision = %s", [store.session_id, before]
+        )
+    with pytest.raises(IntegrityError):
+        write("q")
+    assert (store.revision, store.seen_revision) == (before, before)
+    assert store.get("pods", "default", "q") is None
+    assert len(store.newest_traces(5)) == 1
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM store_revision WHERE session_id = %s AND revision > %s", [store.session_id, before])
+    write("q")
+    assert store.revision == store.seen_revision == before + 1
+    assert open_store(store.session_id).get("pods", "default", "q") is not None
