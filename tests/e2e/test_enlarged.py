@@ -107,7 +107,7 @@ def test_open_charts_have_the_page_and_the_stage_above_them_shows_every_node(
     page = classroom.teacher(viewport={"width": 1366, "height": 768})
     wait_state(page, lambda now: len(now["nodes"]) == 12, "twelve nodes")
     whole = "() => { const all = document.querySelector('.st-field'); return all.scrollHeight - all.clientHeight; }"
-    for tab in ("streams", "server"):
+    for tab in ("timeline", "streams", "server"):
         page.get_by_test_id(f"dock-{tab}").click()
         expect(page.locator("#palette")).to_be_hidden()
         drawn(page)
