@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import Classroom, drawn, picture, wait_state
 from tests.e2e.test_accessible import dress
 from tests.e2e.test_preemption import FILLERS, pod
-from tests.e2e.test_screens import sideways
 from tests.tools.letters import cut_words, listen_to_paint, painted_smaller_than, smaller_than
 from tests.tools.server import wait_for
 
@@ -20,6 +19,21 @@ LEAST = 22
 
 SIZES = ((1024, 768), (1366, 768), (1920, 1080))
 STEPS_MAX = 20
+
+
+SCROLLS = """() => {
+  const page = document.documentElement;
+  const parts = [...document.body.querySelectorAll("*")].filter((one) => one.checkVisibility()
+    && /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth);
+  return [...(page.scrollWidth > innerWidth ? [page] : []), ...parts].map((one) =>
+    `${one.id || one.className || one.tagName} scrolls sideways: ${one.scrollWidth} in ${one.clientWidth}`);
+}"""
+
+
+def scrolls(page: Page) -> list[str]:
+    """Return what of a wall scrolls sideways, be it by a pixel: no hand reaches it."""
+    found: list[str] = page.evaluate(SCROLLS)
+    return found
 
 
 class Wall:
@@ -62,8 +76,7 @@ class Wall:
                 *painted_smaller_than(self.page, LEAST),
                 *(f"cut: {words}" for words in cut_words(self.page)),
             ]
-            if sideways(self.page):
-                problems.append("wider than the screen")
+            problems += scrolls(self.page)
             if problems:
                 self.said[f"{what} {width}"] = problems
         self.page.set_viewport_size({"width": 1024, "height": 768})
@@ -255,6 +268,30 @@ def test_a_lesson(open_classroom: Callable[..., Classroom], lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh-hans"])
+def test_what_a_lessons_step_is_about(open_classroom: Callable[..., Classroom], lang: str) -> None:
+    """Nobody presents: the wall shows what the lesson says, and nothing of the step before."""
+    classroom = open_classroom("", lesson="scheduling-framework")
+    wall = Wall(classroom, lang=lang)
+    body, recalled = wall.page.locator("body"), wall.page.get_by_test_id("stage-recall")
+    classroom.session("POST", "/lesson", {"do": "start", "step": "my-score"})
+    expect(body).to_have_attribute("data-scene", "stage")
+    classroom.session("POST", "/lesson", {"do": "next"})
+    classroom.session("POST", "/lesson", {"do": "skip"})
+    expect(body).to_have_attribute("data-scene", "decision")
+    wall.page.locator(".dc-body .main-svg").first.wait_for()
+    wall.judge("guided-decision")
+    chart = wall.page.locator(".dc-body .main-svg").first.bounding_box()
+    assert chart
+    assert chart["y"] + chart["height"] <= 768, "all three nodes' scores are seen at once"
+    classroom.session("POST", "/lesson", {"do": "start", "step": "league"})
+    expect(body).to_have_attribute("data-scene", "stage")
+    expect(wall.page.get_by_test_id("stage")).to_be_visible()
+    expect(recalled).to_be_hidden()
+    wall.judge("guided-stage")
+    wall.rule()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh-hans"])
 def test_home_is_read_from_the_last_row(open_classroom: Callable[..., Classroom], lang: str) -> None:
     classroom = open_classroom("empty")
     context = classroom.context()
@@ -267,8 +304,7 @@ def test_home_is_read_from_the_last_row(open_classroom: Callable[..., Classroom]
         page.locator(".lesson-card").first.wait_for()
         picture(page, f"wall-home-{width}-{lang}")
         problems = [*smaller_than(page, LEAST), *(f"cut: {words}" for words in cut_words(page))]
-        if sideways(page):
-            problems.append("wider than the screen")
+        problems += scrolls(page)
         if problems:
             said[str(width)] = problems
     assert said == {}

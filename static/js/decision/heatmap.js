@@ -20,8 +20,10 @@ import { BARE_AXIS, baseLayout, escapeText } from "../dom/plotly.js";
  * @property {number} [zoom] how much the page is enlarged around it
  */
 
-/** From this width on, names of plugins are written in two lines instead of upright. */
+/** From this width on, names of plugins are written in two lines. */
 const WIDE_PX = 520;
+/** In less, a word a line where the columns are wide enough for their longest word, letters of this width; else upright. */
+const WORD_LETTER_PX = 6;
 const COLUMNS_WITHOUT_SCORES = 6;
 /** Width of a letter of the headings. */
 const LETTER_PX = 5;
@@ -46,7 +48,8 @@ export function heatmapChart(input) {
   const unit = (width - namesPx - totalPx) / (columns + 1);
   const left = -0.5 - namesPx / unit;
   const right = columns + 0.5 + totalPx / unit;
-  const head = !scored ? 22 : wide ? 40 : headHeight(decision);
+  const manner = wide || !scored ? "lines" : wordsFit(decision, unit) ? "words" : "upright";
+  const head = !scored ? 22 : wide ? 40 : manner === "words" ? stackHeight(decision) : headHeight(decision);
   const layout = {
     ...baseLayout(colours, { l: 0, r: 0, t: head, b: 2 }, rows.length * rowHeight + head + 2),
     width,
@@ -54,7 +57,7 @@ export function heatmapChart(input) {
     yaxis: { ...BARE_AXIS, range: [rows.length - 0.5, -0.5] },
     barmode: "overlay",
     shapes: outlines(rows, colours, left, right),
-    annotations: headings(input, wide || !scored, columns, right),
+    annotations: headings(input, manner, columns, right),
   };
   return {
     data: [
@@ -64,10 +67,33 @@ export function heatmapChart(input) {
   };
 }
 
+/**
+ * Whether each word of the plugins' names fits a column.
+ * @param {Decision} decision
+ * @param {number} unit pixels of a column
+ */
+function wordsFit({ plugins }, unit) {
+  return Math.max(...plugins.flatMap(({ name }) => wordsOf(shortPlugin(name)).map((word) => word.length))) * WORD_LETTER_PX <= unit - 2;
+}
+
+/** @param {Decision} decision */
+function stackHeight({ plugins }) {
+  return (Math.max(...plugins.map(({ name }) => wordsOf(shortPlugin(name)).length)) + 1) * LINE_PX + 6;
+}
+
 /** @param {Decision} decision */
 function headHeight(decision) {
   const longest = Math.max(14, ...decision.plugins.map((plugin) => shortPlugin(plugin.name).length));
   return Math.min(220, longest * 6.2 + 26);
+}
+
+/**
+ * The words of a name: NodeResourcesFit has three, CEL one.
+ * @param {string} name
+ * @returns {string[]}
+ */
+function wordsOf(name) {
+  return name.match(/[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z]+|\d+/g) ?? [name];
 }
 
 /**
@@ -226,19 +252,21 @@ function outlines(rows, colours, left, right) {
 /**
  * Names of plugins over their columns, with weights.
  * @param {HeatInput} input
- * @param {boolean} wide
+ * @param {"lines" | "words" | "upright"} manner
  * @param {number} columns
  * @param {number} right
  */
-function headings({ decision, colours, lang, zoom = 1 }, wide, columns, right) {
+function headings({ decision, colours, lang, zoom = 1 }, manner, columns, right) {
   // Plotly measures words in enlarged pixels and lifts them by half of what it has measured too much.
   const sunk = (/** @type {string} */ words) => Math.round(((zoom - 1) * words.length * LETTER_PX) / 2);
   const level = (/** @type {number} */ lines) => -Math.round(((zoom - 1) * lines * LINE_PX) / 2);
   const base = { xref: "x", yref: "paper", y: 1, showarrow: false, font: { size: 11, color: colours.t2 } };
   const filter = text(lang, "decision.filter");
-  const heads = wide
+  const broken = (/** @type {{name: string, weight: number}} */ plugin) => manner === "words"
+    ? [...wordsOf(shortPlugin(plugin.name)), `<b>×${weight(plugin, lang)}</b>`] : [`${twoLines(shortPlugin(plugin.name))} <b>×${weight(plugin, lang)}</b>`];
+  const heads = manner !== "upright"
     ? [{ ...base, x: 0, yanchor: "bottom", text: filter, yshift: level(1) }, ...decision.plugins.map((plugin, index) => ({
-      ...base, x: index + 1, yanchor: "bottom", text: `${twoLines(shortPlugin(plugin.name))} <b>×${weight(plugin, lang)}</b>`, yshift: level(2),
+      ...base, x: index + 1, yanchor: "bottom", text: broken(plugin).join("<br>"), yshift: level(manner === "words" ? broken(plugin).length : 2),
     }))]
     : [{ ...base, x: 0, yanchor: "bottom", textangle: -90, text: text(lang, "decision.verdict"), yshift: 2 - sunk(text(lang, "decision.verdict")) },
       ...decision.plugins.flatMap((plugin, index) => [{
@@ -266,7 +294,7 @@ function weight(plugin, lang) {
  * @param {string} name
  */
 function twoLines(name) {
-  const parts = name.match(/[A-Z][a-z]*|[a-z]+|\d+/g) ?? [name];
+  const parts = wordsOf(name);
   if (parts.length < 2) return `<br>${name}`;
   const half = Math.ceil(parts.length / 2);
   return `${parts.slice(0, half).join("")}<br>${parts.slice(half).join("")}`;

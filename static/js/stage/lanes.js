@@ -285,8 +285,7 @@ function rowDetails(row, lane, lang) {
   if (lane.name !== "unschedulable") return [];
   const said = rejection(row, lang);
   if (!said) return [];
-  const why = h("p", { class: "st-row-why", title: row.message }, h("b", { text: row.plugin }), ` ${text(lang,
-    "lane.rejected")} ${said}`);
+  const why = h("p", { class: "st-row-why", title: row.message }, h("b", { text: row.plugin }), text(lang, "lane.rejected", { said }));
   const events = eventNames(row.wakes);
   const more = events.length > WAKES_SHOWN ? ` +${events.length - WAKES_SHOWN}` : "";
   const shown = events.slice(0, WAKES_SHOWN).join(", ") + more;

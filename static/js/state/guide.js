@@ -17,20 +17,22 @@ export function partOf(lesson) {
 }
 
 /**
- * What a page has to do to show what a step is about. What the step does not name stays as its person has it.
+ * What a page has to do to show what a step is about. What the step does not name stays as its person has it; what the lesson had
+ * selected and opened before is let go where the step needs none.
  * @param {Omit<Shown, "scene">} now
  * @param {Presented} view
- * @param {string} opened the dock's tab that the lesson opened before; it is folded where the step needs none
+ * @param {{select?: string | undefined, dockTab?: string | undefined}} before what the lesson showed before
  * @returns {Step[]}
  */
-export function stepsFor(now, { select = "", inspectorTab = "", dockTab = "" }, opened) {
+export function stepsFor(now, { select = "", inspectorTab = "", dockTab = "" }, before) {
   /** @type {Step[]} */
   const steps = [];
   if (select && (select !== now.select || (inspectorTab && inspectorTab !== now.inspectorTab))) {
     const at = select.indexOf(" ");
     steps.push({ do: "select", resource: select.slice(0, at), key: select.slice(at + 1), tab: inspectorTab });
   }
-  if (dockTab ? dockTab !== now.dockTab : opened && opened === now.dockTab) steps.push({ do: "dock", tab: dockTab });
+  if (!select && before.select && before.select === now.select) steps.push({ do: "deselect" });
+  if (dockTab ? dockTab !== now.dockTab : before.dockTab && before.dockTab === now.dockTab) steps.push({ do: "dock", tab: dockTab });
   return steps;
 }
 
@@ -39,7 +41,8 @@ export class Guide {
   constructor(page) {
     this.page = page;
     this.part = "";
-    this.opened = "";
+    /** @type {Presented} */
+    this.before = {};
   }
 
   /**
@@ -57,8 +60,8 @@ export class Guide {
     if (free && !view) this.page.scene("");
     // Whoever comes with an address of their own, or by now follows somebody, stays there.
     if (!free || !view || (first && this.page.shown().select)) return;
-    for (const step of stepsFor(this.page.shown(), view, this.opened)) this.page.take(step);
+    for (const step of stepsFor(this.page.shown(), view, this.before)) this.page.take(step);
     this.page.scene(view.scene ?? "");
-    this.opened = view.dockTab ?? "";
+    this.before = view;
   }
 }

@@ -18,15 +18,24 @@ const at = (phase, view, change = {}) => {
 };
 
 test("only what a step names is changed", () => {
-  assert.deepEqual(stepsFor({ ...NOTHING, select: "nodes n1", dockTab: "events" }, {}, ""), []);
-  assert.deepEqual(stepsFor(NOTHING, { select: "pods default/vip", inspectorTab: "decision", dockTab: "model" }, ""),
+  assert.deepEqual(stepsFor({ ...NOTHING, select: "nodes n1", dockTab: "events" }, {}, {}), []);
+  assert.deepEqual(stepsFor(NOTHING, { select: "pods default/vip", inspectorTab: "decision", dockTab: "model" }, {}),
     [{ do: "select", resource: "pods", key: "default/vip", tab: "decision" }, { do: "dock", tab: "model" }]);
-  assert.deepEqual(stepsFor({ ...NOTHING, select: "nodes n1", dockTab: "model" }, { select: "nodes n1", dockTab: "model" }, ""), []);
+  assert.deepEqual(stepsFor({ ...NOTHING, select: "nodes n1", dockTab: "model" }, { select: "nodes n1", dockTab: "model" }, {}), []);
 });
 
 test("the dock that a lesson opened is folded where a step needs none, another one stays", () => {
-  assert.deepEqual(stepsFor({ ...NOTHING, dockTab: "model" }, {}, "model"), [{ do: "dock", tab: "" }]);
-  assert.deepEqual(stepsFor({ ...NOTHING, dockTab: "events" }, {}, "model"), []);
+  assert.deepEqual(stepsFor({ ...NOTHING, dockTab: "model" }, {}, { dockTab: "model" }), [{ do: "dock", tab: "" }]);
+  assert.deepEqual(stepsFor({ ...NOTHING, dockTab: "events" }, {}, { dockTab: "model" }), []);
+});
+
+test("what a lesson selected is let go where a step is about nothing, another choice stays", () => {
+  const { guide, done, show } = page();
+  guide.follow(at("reveal", { select: "pods default/web", scene: "decision" }), true);
+  show({ select: "pods default/web" });
+  guide.follow(at("scene", { scene: "stage" }), true);
+  assert.deepEqual(done.slice(2), [{ do: "deselect" }, "stage"], "the next step's cluster has no such pod");
+  assert.deepEqual(stepsFor({ ...NOTHING, select: "nodes n1" }, {}, { select: "pods default/web" }), []);
 });
 
 test("a part is shown once, and again from the reveal on", () => {

@@ -173,12 +173,26 @@ test("a plugin has one hue for every pod, whoever else scores", () => {
   assert.deepEqual(decisionOf(alone, 100, hues).plugins.map(({ look }) => look.hue), [3]);
 });
 
-test("the head of a narrow heatmap is as high as its longest plugin is long", () => {
+/** A chart of plugins of these names, all scoring alike. */
+function headed(names, width) {
   const { scores } = trace();
-  const named = { ...trace(), scores: { .../** @type {any} */ (scores), plugins: { BalancedResourceAllocation: scores?.plugins["NodeResourcesFit"] } } };
-  const decision = decisionOf(named);
-  const { layout } = heatmapChart({ decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width: 340 });
-  assert.ok(/** @type {any} */ (layout).margin.t >= 6.2 * "BalancedResourceAllocation".length + 18);
+  const plugins = Object.fromEntries(names.map((name) => [name, scores?.plugins["NodeResourcesFit"]]));
+  const decision = decisionOf({ ...trace(), scores: { .../** @type {any} */ (scores), plugins } });
+  const { layout } = heatmapChart({ decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width });
+  return { head: /** @type {any} */ (layout).margin.t, said: /** @type {any} */ (layout).annotations.map(({ text }) => text) };
+}
+
+const SIX = ["TaintToleration", "NodeResourcesFit", "BalancedResourceAllocation", "ImageLocality", "PodTopologySpread", "CEL"];
+
+test("the head of a narrow heatmap is as high as its longest plugin is long", () => {
+  assert.ok(headed(SIX, 340).head >= 6.2 * "BalancedResourceAllocation".length + 18);
+});
+
+test("where a column is as wide as a word the names of plugins stand a word a line, and no acronym is broken", () => {
+  const { head, said } = headed(SIX, 519);
+  assert.ok(head < 90, "a projector has room for the nodes below");
+  assert.ok(said.some((text) => text.startsWith("Balanced<br>Resource<br>Allocation<br>")), said.join());
+  assert.ok(headed(SIX, 900).said.some((text) => text.startsWith("<br>CEL ")));
 });
 
 test("round robin asked no other node, and the words do not say that it was the only one", () => {

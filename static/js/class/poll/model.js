@@ -150,7 +150,7 @@ function verdict(poll, name) {
     ? [{ key: isRight(poll, last) ? "vote.right" : "vote.other", values: { name: name(last) } }] : [{ key: "vote.none" }];
   const [first = [], second = []] = rounds;
   if (first.length && second.length && name(first) !== name(second))
-    status.push({ key: "vote.you_changed", values: { from: name(first), to: name(second) } });
+    status.push({ key: "vote.you_changed", values: { from: name(first) } });
   return { button: null, ready: false, status, tone: last.length && isRight(poll, last) ? "good" : "" };
 }
 
@@ -189,5 +189,5 @@ export function questionOf({ kind, pod, question }, lang) {
  */
 export function nameIn(poll, lang) {
   const labels = new Map(poll.options.map(({ id, label }) => [id, said(lang, label)]));
-  return (ids) => ids.map((id) => labels.get(id) ?? id).join(", ");
+  return (ids) => ids.map((id) => labels.get(id) ?? id).join(text(lang, "vote.list"));
 }

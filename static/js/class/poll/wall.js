@@ -139,7 +139,7 @@ function answeredPart() {
       legend.classList.toggle("once", !twice);
       bars.render(poll, ui, false);
       const none = total[0] || total[1] ? unchosen(poll, ui.lang).map(({ label }) => label) : [];
-      setText(nobody, none.length ? text(ui.lang, "vote.nobody", { answers: none.join(", ") }) : "");
+      setText(nobody, none.length ? text(ui.lang, "vote.nobody", { answers: none.join(text(ui.lang, "vote.list")) }) : "");
       const line = classLine(poll, ui.lang);
       setText(did, line ? sayLine(ui, line.title) : "");
       setText(of, line ? [line.of, line.changed].map((one) => (one ? sayLine(ui, one) : "")).filter(Boolean).join(" · ") : "");

@@ -116,7 +116,7 @@ export const EN = {
   "lane.inHand": "{pod} in hand",
   "lane.unseen": "Accepted; tried when time runs.",
   "lane.same": "for the same reason",
-  "lane.rejected": "rejected:",
+  "lane.rejected": " rejected: {said}",
   "lane.rejectedAll": "{n}/{of} {reason}.",
   "lane.wakes": "Wakes: {events}",
   "lane.moved": "Moved here by {event}",

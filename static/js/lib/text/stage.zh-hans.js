@@ -116,7 +116,7 @@ export const ZH_HANS = {
   "lane.inHand": "{pod} 在手",
   "lane.unseen": "已接受；时间走动时尝试。",
   "lane.same": "原因同上",
-  "lane.rejected": "拒绝：",
+  "lane.rejected": " 拒绝：{said}",
   "lane.rejectedAll": "{n}/{of} {reason}。",
   "lane.wakes": "唤醒：{events}",
   "lane.moved": "因 {event} 移到这里",
