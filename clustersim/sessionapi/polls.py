@@ -84,7 +84,7 @@ def create(call: Call) -> HttpResponse:
 
 
 def vote(call: Call, poll: str) -> HttpResponse:
-    """Answer `POST …/polls/<id>/votes {"choice", "because"?}`: one seat, one vote; again is a change of mind."""
+    """Answer `POST …/polls/<id>/votes {"choice", "because"?, "round"?}`: one seat, one vote; again, another mind."""
     principal = call.require(STUDENT, TEACHER)
     stored = call.store.get(POLLS, "", poll)
     if stored is None:
@@ -93,14 +93,15 @@ def vote(call: Call, poll: str) -> HttpResponse:
     if principal.role == TEACHER and not spec.get("alone"):
         raise ApiError(403, "Forbidden", "whoever asks does not vote: join with a student's seat to try it")
     limits.spend(limits.VOTES, principal.participant_id)
-    body = call.body(("choice", "because"))
+    body = call.body(("choice", "because", "round"))
     choice, because = body.get("choice"), body.get("because")
     if choice is None and because is None:
         raise refuse(Cause("choice", "give the id of an option"))
     if because is not None and because not in _ids(spec.get("because")):
         raise refuse(Cause("because", _known(spec.get("because"))))
     chosen = None if choice is None else _choice(choice, spec)
-    row = votes.cast(principal.session_id, poll, principal.participant_id, chosen, because)
+    meant = number_field(body, "round", 1, votes.ROUNDS_MAX, whole=True)
+    row = votes.cast(principal.session_id, poll, principal.participant_id, chosen, because, meant)
     return answer(telling.whole(stored, row, principal))
 
 

@@ -35,13 +35,14 @@ class BrowserSocket extends EventEmitter {
 globalThis.WebSocket = BrowserSocket;
 globalThis.location = { protocol: "https:", host: "class.example:8000" };
 globalThis.window = Object.assign(new EventTarget(), { setTimeout: (...rest) => setTimeout(...rest) });
+globalThis.document = Object.assign(new EventTarget(), { visibilityState: "visible" });
 const { openSocket } = await import("../../static/js/net/socket.js");
 
 let heard;
 let socket;
 let revision;
 beforeEach(() => {
-  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.timers.enable({ apis: ["setTimeout", "Date"] });
   BrowserSocket.opened = [];
   heard = { frames: [], statuses: [], refused: [] };
   revision = null;
@@ -156,6 +157,42 @@ test("when the network is back it is tried at once", () => {
   latest().drop(1006);
   const before = BrowserSocket.opened.length;
   window.dispatchEvent(new Event("online"));
+  mock.timers.tick(400);
+  assert.equal(BrowserSocket.opened.length, before + 1);
+});
+
+/** @param {"hidden" | "visible"} state */
+function seen(state) {
+  document.visibilityState = state;
+  document.dispatchEvent(new Event("visibilitychange"));
+}
+
+test("who unlocks a phone waits neither for the next try nor for a line that died in the pocket", () => {
+  latest().hear({ type: "hello" });
+  for (const wait of [400, 800, 1600, 3200]) {
+    latest().drop(1006);
+    mock.timers.tick(wait);
+  }
+  latest().drop(1006);
+  let before = BrowserSocket.opened.length;
+  seen("hidden");
+  mock.timers.tick(400);
+  assert.equal(BrowserSocket.opened.length, before, "in the pocket it is not tried more often");
+  seen("visible");
+  mock.timers.tick(400);
+  assert.equal(BrowserSocket.opened.length, before + 1);
+  latest().hear({ type: "hello" });
+
+  seen("hidden");
+  mock.timers.tick(12_000);
+  seen("visible");
+  mock.timers.tick(400);
+  before = BrowserSocket.opened.length;
+  assert.equal(heard.statuses.at(-1), "live", "a line that was heard of at the last ping stands");
+  seen("hidden");
+  mock.timers.tick(16_000);
+  seen("visible");
+  assert.equal(heard.statuses.at(-1), "offline");
   mock.timers.tick(400);
   assert.equal(BrowserSocket.opened.length, before + 1);
 });

@@ -134,6 +134,10 @@ def test_a_class_is_asked_votes_twice_and_the_engine_says_what_is_right(plain: C
     assert room.do(poll, "close")["state"] == "closed"
     assert "over" in room.vote("ann", poll, "n2", expect=409)["message"]
     assert room.do(poll, "reopen")["round"] == 2
+    # What was chosen in the first round, and comes only now, is no second vote.
+    late = room.call("ann", "POST", f"/polls/{poll['id']}/votes", {"choice": "none", "round": 1}, expect=409)
+    assert "is over" in late["message"]
+    assert room.call("ann", "GET", f"/polls/{poll['id']}")["voted"] == 0
     room.vote("ann", poll, "n2")
     room.vote("cem", poll, "n1")
     assert not room.node_of("vip")

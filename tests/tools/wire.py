@@ -47,6 +47,10 @@ class Wire:
         self._whole.set()
         self._flows.set()
 
+    def lead_to(self, target: int) -> None:
+        """Carry new connections to another port: the server was started again."""
+        self._target = target
+
     def close(self) -> None:
         """Let go of everything."""
         self._flows.set()
@@ -70,7 +74,11 @@ class Wire:
             if not self._whole.is_set():
                 near.close()
                 continue
-            far = socket.create_connection(("127.0.0.1", self._target))
+            try:
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:  # The server is gone.
+                near.close()
+                continue
             with self._lock:
                 self._ends |= {near, far}
             for source, sink in ((near, far), (far, near)):

@@ -110,11 +110,26 @@ def move(row: Poll, state: str) -> None:
     wake_votes(row.session_id)
 
 
-def cast(session_id: int, name: str, participant: int, choice: Sequence[str] | None, because: str | None) -> Poll:
+def cast(
+    session_id: int,
+    name: str,
+    participant: int,
+    choice: Sequence[str] | None,
+    because: str | None,
+    meant: float | None = None,
+) -> Poll:
     """Count a seat's vote in the round that is open, and return the poll; None leaves what the seat has said before.
 
+    Args:
+        session_id: of the class.
+        name: the poll's.
+        participant: the seat.
+        choice: ids of options.
+        because: the id of a reason.
+        meant: the round that was open where somebody chose; what comes only in the next one counts in neither.
+
     Raises:
-        ApiError: 409, no round is open, its time is up, or a reason comes before a choice.
+        ApiError: 409, no round is open, its time is up, another one was meant, or a reason comes before a choice.
     """
     try:
         with transaction.atomic():
@@ -122,6 +137,10 @@ def cast(session_id: int, name: str, participant: int, choice: Sequence[str] | N
             state = state_of(now)
             if state != OPEN:
                 raise ApiError(409, "Conflict", _CLOSED[state])
+            if meant is not None and meant != now.round:
+                raise ApiError(
+                    409, "Conflict", "the round in which this was chosen is over: vote in the one that is open"
+                )
             seconds = (real_ms() - now.opened_ms) / 1000
             if choice is None:
                 said = Vote.objects.filter(poll=now, round=now.round, participant_id=participant)

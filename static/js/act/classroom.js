@@ -184,7 +184,7 @@ export class Classroom {
     /** @type {Partial<PollKept>} */
     let outcome = { state: "sent" };
     try {
-      this.told(await this.api.vote(poll.id, sent), sent);
+      this.told(await this.api.vote(poll.id, sent, kept.round), sent);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
       outcome = problem.status.code === 0 || problem.status.code >= 500 ? { state: "waiting" } : { state: "", problem: problem.message };

@@ -33,9 +33,10 @@ export class ClassApi {
   /**
    * @param {string} id
    * @param {PollVote} vote
+   * @param {number} round in which it was chosen: it counts in no other
    */
-  vote(id, vote) {
-    return request("POST", `${this.session}/polls/${encodeURIComponent(id)}/votes`, vote);
+  vote(id, vote, round) {
+    return request("POST", `${this.session}/polls/${encodeURIComponent(id)}/votes`, { ...vote, round });
   }
 
   /**

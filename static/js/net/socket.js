@@ -10,10 +10,13 @@ const RETRY_FIRST_MS = 400;
 const RETRY_MAX_MS = 8_000;
 /** Milliseconds without any frame after which the connection counts as dead: the server pings every 10 s. */
 const SILENCE_MAX_MS = 35_000;
+/** The same where somebody has just turned to the page: a phone that was locked does not know that its connection is dead. */
+const SILENCE_AWAKE_MS = 15_000;
 
 /** Close codes after which trying again cannot help. */
 export const CLOSED_UNAUTHORIZED = 4401;
 export const CLOSED_NO_SESSION = 4404;
+const REFUSALS = new Set([CLOSED_UNAUTHORIZED, 4403, CLOSED_NO_SESSION]);
 
 /**
  * @typedef {object} SocketHandlers
@@ -36,6 +39,7 @@ export function openSocket(code, handlers) {
   let retryTimer = 0;
   let silenceTimer = 0;
   let closed = false;
+  let heardMs = 0;
   const follows = { requests: false, copies: false };
 
   const subscribe = () => {
@@ -47,11 +51,13 @@ export function openSocket(code, handlers) {
   };
   const follow = () => send({ type: "follow", ...follows });
   const heard = () => {
+    heardMs = Date.now();
     clearTimeout(silenceTimer);
     silenceTimer = window.setTimeout(drop, SILENCE_MAX_MS);
   };
   // Whoever is silent answers no farewell either: a closing handshake would be waited for a minute longer.
   const drop = () => {
+    clearTimeout(retryTimer);
     const former = socket;
     socket = null;
     former?.close();
@@ -69,10 +75,7 @@ export function openSocket(code, handlers) {
     heard();
     /** @type {Frame} */
     const frame = JSON.parse(event.data);
-    if (frame.type === "ping") {
-      send({ type: "pong", id: frame.id });
-      return;
-    }
+    if (frame.type === "ping") return send({ type: "pong", id: frame.id });
     handlers.onFrame(frame);
     if (frame.type === "hello") {
       tries = 0;
@@ -93,7 +96,7 @@ export function openSocket(code, handlers) {
     });
     mine.addEventListener("close", ({ code: why }) => {
       if (closed || socket !== mine) return;
-      if (why === CLOSED_UNAUTHORIZED || why === CLOSED_NO_SESSION || why === 4403) {
+      if (REFUSALS.has(why)) {
         closed = true;
         clearTimeout(silenceTimer);
         handlers.onRefused(why);
@@ -102,13 +105,12 @@ export function openSocket(code, handlers) {
       lost();
     });
   };
-  const onOnline = () => {
-    if (closed || socket?.readyState === WebSocket.OPEN) return;
-    clearTimeout(retryTimer);
+  const stopListening = onReturn((seen) => {
+    const silent = seen && Date.now() - heardMs > SILENCE_AWAKE_MS;
+    if (closed || (!silent && socket?.readyState === WebSocket.OPEN)) return;
     tries = 0;
     drop();
-  };
-  window.addEventListener("online", onOnline);
+  });
   connect();
   return {
     resubscribe: subscribe,
@@ -122,8 +124,27 @@ export function openSocket(code, handlers) {
       closed = true;
       clearTimeout(retryTimer);
       clearTimeout(silenceTimer);
-      window.removeEventListener("online", onOnline);
+      stopListening();
       socket?.close();
     },
+  };
+}
+
+/**
+ * Hear when there may be a connection again: the network is back, or somebody looks at the page again, who waits for nothing that was
+ * planned while it was out of sight.
+ * @param {(seen: boolean) => void} back
+ * @returns {() => void} stops it
+ */
+function onReturn(back) {
+  const online = () => back(false);
+  const seen = () => {
+    if (document.visibilityState === "visible") back(true);
+  };
+  window.addEventListener("online", online);
+  document.addEventListener("visibilitychange", seen);
+  return () => {
+    window.removeEventListener("online", online);
+    document.removeEventListener("visibilitychange", seen);
   };
 }

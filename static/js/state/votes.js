@@ -31,7 +31,9 @@ export function keptFor(poll, kept) {
   if (same) return same;
   const before = idsOf(poll.mine?.[String(poll.round - 1)]);
   const known = new Set(poll.options.map(({ id }) => id));
-  return { poll: poll.id, round: poll.round, picked: before.filter((id) => known.has(id)), because: "", state: "", problem: "" };
+  // What was chosen in the round before, and did not get there, counts in neither; who chose it is told.
+  const missed = kept?.poll === poll.id && (kept.problem || kept.state === "waiting" || kept.state === "sending");
+  return { poll: poll.id, round: poll.round, picked: before.filter((id) => known.has(id)), because: "", state: "", problem: missed ? "late" : "" };
 }
 
 /**

@@ -22,7 +22,7 @@ function classroom(server) {
   let kept = null;
   const api = {
     poll: async (id) => (asked.push(`poll ${id}`), server.poll(id)),
-    vote: async (id, vote) => (asked.push(JSON.stringify(vote)), server.vote?.(id, vote)),
+    vote: async (id, vote, round) => (asked.push(JSON.stringify(vote)), server.vote?.(id, vote, round)),
     kept: () => kept, keep: (one) => void (kept = one),
   };
   const made = new Classroom(api, () => {}, (ms, act) => void later.push({ ms, act }));
@@ -112,6 +112,27 @@ test("Enter upon a vote that is in sends nothing anew", async () => {
   await settled();
   made.vote();
   assert.deepEqual(asked.slice(1), ['{"choice":"n1"}']);
+});
+
+test("a vote that waits for the network is one of the round in which it was chosen", async () => {
+  const rounds = [];
+  let open = openPoll();
+  const { made, later } = classroom({ poll: () => open, vote: (id, vote, round) => {
+    rounds.push(round);
+    throw new ApiError({ kind: "Status", code: rounds.length > 1 ? 409 : 0, reason: "", message: "the round is over" });
+  } });
+  made.follow(viewOf([object("poll-3", "open")]), "en", true);
+  await settled();
+  made.pick("n1");
+  made.vote();
+  await settled();
+  assert.equal(made.state.kept.state, "waiting");
+  open = openPoll({ round: 2 });
+  later.at(-1).act();
+  await settled();
+  assert.deepEqual(rounds, [1, 1]);
+  made.hold(open);
+  assert.deepEqual(made.state.kept, { poll: "poll-3", round: 2, picked: [], because: "", state: "", problem: "late" });
 });
 
 test("a refusal is said and is not a vote", async () => {
