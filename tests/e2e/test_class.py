@@ -231,6 +231,12 @@ def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) 
     expect(teacher.get_by_test_id("homework-1")).to_contain_text("0 of 2 have begun")
     judge.look(teacher, "homework, set")
     student.goto(f"{classroom.server.url}/s/{classroom.code}?homework=1")
+    student.get_by_test_id("homework-0-none").wait_for()
+    tight = """all => all.map(one => [one.textContent, getComputedStyle(one)])
+      .filter(([, style]) => parseFloat(style.lineHeight) < 1.2 * parseFloat(style.fontSize)).map(([words]) => words)"""
+    assert student.locator("dialog[open] h3").evaluate_all(tight) == [], "lines of a title that wraps lie apart"
+    task = student.locator("dialog[open] .rw-head h3", has_text="Task 1 of 1")
+    assert (task.bounding_box() or {})["height"] < 30, "beside what the pod asks for, or above it, in one line"
     student.get_by_test_id("homework-0-none").click()
     student.get_by_test_id("homework-0-send").click()
     expect(student.get_by_test_id("homework-0-said")).to_contain_text("one more answer")
