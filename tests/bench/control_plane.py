@@ -65,7 +65,7 @@ def _person(session_id: int, where: dict[str, str]) -> Iterator[list[float]]:
     waits += json.loads(told.splitlines()[-1])
 
 
-def _nodes(count: int = NODES) -> list[dict[str, Any]]:
+def nodes(count: int = NODES) -> list[dict[str, Any]]:
     room = {"cpu": "4", "memory": "32Gi", "pods": "110"}
     return [
         {
@@ -124,7 +124,7 @@ def _plane(name: str) -> Iterator[tuple[Cluster, SqlStore, dict[str, str]]]:
     with _database(name) as where:
         session = open_session("bench", "empty", 1, "Bench").session
         straight = Patch("clocks.clustersim.io", "", "clock", {"spec": {"pace": 0}})
-        write(open_store(session.id), [straight, *(Create("nodes", "", node) for node in _nodes())])
+        write(open_store(session.id), [straight, *(Create("nodes", "", node) for node in nodes())])
         # Taken up as a worker does.
         with staying():
             cluster = Cluster(open_store(session.id, owner=True), fence=session.epoch, kubelets=False)
@@ -173,7 +173,7 @@ def heartbeats() -> dict[str, Any]:
         session = open_session("bench", "empty", 1, "Bench").session
         store = open_store(session.id)
         for start in range(0, HEARTBEAT_NODES, 500):
-            write(store, [Create("nodes", "", node) for node in _nodes(HEARTBEAT_NODES)[start : start + 500]])
+            write(store, [Create("nodes", "", node) for node in nodes(HEARTBEAT_NODES)[start : start + 500]])
         cluster = Cluster(open_store(session.id, owner=True), fence=session.epoch)
         cluster.start()
         cluster.advance(cluster.now_ms + 60_000)
