@@ -8,8 +8,8 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 NODE_BIN = $(shell $(PY) tests/tools/prepare.py node-bin)
 PYTEST_ARGS ?=
-# Some more than there are processors: many tests wait for a browser or a server.
-PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
+# One more than there are processors: many tests wait for a browser or a server. More browsers at once cost more than they save.
+PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 # What one process has compiled the next one finds, whatever the shell says: else each start of a server compiles a
 # thousand modules, which is a third of its start.
@@ -58,7 +58,7 @@ js: node_modules/.stamp
 
 py: prepare node_modules/.stamp
 	$(PY) manage.py collectstatic --noinput --verbosity 0
-	$(PY) -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(PYTEST_WORKERS) --dist loadfile --max-worker-restart 0 $(PYTEST_ARGS)
 
 bench: .venv/test.stamp prepare
 	$(PY) -m tests.bench

@@ -123,17 +123,6 @@ def pytest_sessionstart() -> None:
     collect_rarely()
 
 
-BEGUN_FIRST = ("e2e", "sim", "runtime", "faults")
-"""The folders whose files take longest: begun last, one of them would run on alone while other workers have nothing."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest; workers take files in this order."""
-    rank = {name: number for number, name in enumerate(BEGUN_FIRST)}
-    here = Path(__file__).parent
-    items.sort(key=lambda item: rank.get(item.path.relative_to(here).parts[0], len(rank)))
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the one switch that rewrites golden files; the difference is reviewed like code."""
     parser.addoption("--update-golden", action="store_true", help="write golden files anew")
