@@ -77,10 +77,10 @@ def test_a_pod_is_ready_while_a_command_has_left_a_file() -> None:
 
 
 def test_what_a_command_has_written_ends_with_the_run_but_in_a_volume() -> None:
-    mounts = {"volumeMounts": [{"name": "work", "mountPath": "/work"}]}
+    mounts = {"volumeMounts": [{"name": "work", "mountPath": "/pipe"}]}
     probes = {
         "livenessProbe": probe("sh", "-c", "[ ! -e /tmp/bad ]", failureThreshold=1),
-        "readinessProbe": probe("ls", "/work/go", periodSeconds=1),
+        "readinessProbe": probe("ls", "/pipe/go", periodSeconds=1),
     }
     web = pod(
         "web", containers=[container("sleep 3600", **mounts, **probes)], volumes=[{"name": "work", "emptyDir": {}}]
@@ -95,9 +95,9 @@ def test_what_a_command_has_written_ends_with_the_run_but_in_a_volume() -> None:
 
 
 def test_a_file_of_one_container_is_seen_by_the_other_at_its_time() -> None:
-    mounts = {"volumeMounts": [{"name": "work", "mountPath": "/work"}]}
-    writer = container("sleep 20; mkdir -p /work/out; echo done > /work/out/state; sleep 3600", "writer", **mounts)
-    readiness = probe("grep", "-q", "done", "/work/out/state", periodSeconds=1)
+    mounts = {"volumeMounts": [{"name": "work", "mountPath": "/pipe"}]}
+    writer = container("sleep 20; mkdir -p /pipe/out; echo done > /pipe/out/state; sleep 3600", "writer", **mounts)
+    readiness = probe("grep", "-q", "done", "/pipe/out/state", periodSeconds=1)
     web = pod(
         "web", containers=[container(image="nginx:1.27", readinessProbe=readiness, **mounts), writer],
         volumes=[{"name": "work", "emptyDir": {}}],
