@@ -33,7 +33,7 @@ def hand_out(call: Call) -> HttpResponse:
         raise refuse(Cause("people", f"give at most {handing.COPIES_MAX} people at once"))
     limits.spend(limits.FORKS if principal.role == STUDENT else limits.HANDOUTS, principal.participant_id)
     until = handing.checked_goal(text_field(body, "until", 400) if body.get("until") else "")
-    made = handing.hand_out(call.store, call.session, seats, revision, seeds, until, principal.role == STUDENT)
+    made = handing.hand_out(call.store, call.session, seats, revision, seeds, until, taken=principal.role == STUDENT)
     return answer([_made(copy) for copy in made], 201)
 
 

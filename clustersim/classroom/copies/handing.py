@@ -32,6 +32,7 @@ def hand_out(
     revision: int,
     seeds: Seeds,
     until: str = "",
+    *,
     taken: bool = False,
 ) -> list[Copy]:
     """Make a copy of a moment for each of the seats; a seat's earlier ones are kept as such.
@@ -119,6 +120,7 @@ def _keep(
     revision: int,
     problem: str,
     until: str = "",
+    *,
     handed: bool = False,
 ) -> Copy:
     with transaction.atomic():

@@ -62,10 +62,9 @@ def name_of(group: str, version: str) -> str:
 def _local(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
     """Yield those of what this server serves itself."""
     began = wire_time(facts.epoch_ms)
-    measured = bool(facts.stored("nodes"))
     for (group, version), (group_priority, version_priority) in LOCAL.items():
         own = name_of(group, version)
-        if name not in ("", own) or (group == METRICS and not measured):
+        if name not in ("", own) or (group == METRICS and not facts.stored("nodes")):
             continue
         uid = draw_uid(0, "apiservice", own)
         spec: Document = {
