@@ -90,7 +90,7 @@ function lastOf(key, namespace) {
  * @returns {string[]}
  */
 export function changesOf(step) {
-  return step.result === "changed" ? (step.message ?? "").split(/,\s+/).filter(Boolean) : [];
+  return step.result === "changed" ? pieces(step) : [];
 }
 
 /**
@@ -99,7 +99,12 @@ export function changesOf(step) {
  * @returns {string[]}
  */
 export function saidBy(step) {
-  return step.result === "ok" ? (step.message ?? "").split(/,\s+/).filter(Boolean) : [];
+  return step.result === "ok" ? pieces(step) : [];
+}
+
+/** @param {RequestStep} step */
+function pieces({ message }) {
+  return (message ?? "").split(/,\s+/).filter(Boolean);
 }
 
 /** Changes of an object that are told after a request of it. */
