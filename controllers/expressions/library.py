@@ -12,7 +12,7 @@ from typing import Any, Final
 from controllers.expressions import addresses, named, rewriting, texts, urls, versions
 from controllers.expressions.declaring import NO_OVERLOAD, Function, Own, Way, checked, part, running
 from controllers.expressions.moments import span
-from scheduler_core.api.quantity import QuantityError, canonical, nano
+from scheduler_core.api.quantity import Amount, QuantityError, nano
 
 QUANTITY: Final = "kubernetes.Quantity"
 _NANO: Final = 10**9
@@ -22,7 +22,7 @@ _ADDED: Final = ("int", "uint", "double", "duration")
 
 def _quantity(text: str) -> Own:
     try:
-        return {QUANTITY: canonical(text)}
+        return {QUANTITY: str(Amount.read(text))}
     except QuantityError as wrong:
         raise ValueError(
             "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

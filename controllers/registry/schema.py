@@ -474,6 +474,8 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
             good = isinstance(value, str)
             if good and (why := decoding.base64_error(value)):
                 return _unread(value, why, path, report)
+            if good and ("\n" in value or "\r" in value):
+                return value.replace("\n", "").replace("\r", "")
         case "quantity":
             return _check_quantity(value, path, report)
         case "any":

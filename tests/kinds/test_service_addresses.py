@@ -21,7 +21,7 @@ def allocated(
     uid: str = "u", others: list[Document] | None = None, *, dry_run: bool = False, **spec: Any
 ) -> tuple[Document, list[str]]:
     asked: Document = {"type": "ClusterIP", "ports": [{"port": 80, "protocol": "TCP"}], **spec}
-    causes = given.families(asked) or given.allocate(asked, uid, others or [], dry_run=dry_run)
+    causes = given.families(asked) or given.allocate(asked, uid, others or [], new=True, dry_run=dry_run)
     return asked, [f"{cause.field}: {cause.message}" for cause in causes]
 
 

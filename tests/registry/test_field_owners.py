@@ -145,3 +145,24 @@ def test_too_many_updaters_become_one() -> None:
     told = [entry["manager"] for entry in document["metadata"]["managedFields"]]
     assert told == ["ancient-changes", *(f"m{number}" for number in range(6, 15))]
     assert set(document["metadata"]["managedFields"][0]["fieldsV1"]["f:data"]) == {".", *(f"f:{n}" for n in range(6))}
+
+
+@pytest.mark.parametrize(
+    "told", [{"f:a": 5}, {"f:a": {"f:b": []}}, {"a": {}}, {"fa": {}}, {"k:1": {}}, {"v:x": {}}, {"i:x": {}}]
+)
+def test_what_is_no_set_is_not_taken_for_one(told: Any) -> None:
+    assert sets.read(told) is None
+    mine = {
+        "manager": "x",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:data": {}},
+    }
+    live = {"metadata": {"name": "m", "managedFields": [mine]}, "data": {"a": "1"}}
+    sent = [{**mine, "fieldsV1": told}]
+    assert managers.updated(MAP, live, live, sent, "me", "now") == [mine]
+
+
+def test_elements_of_kinds_that_nobody_knows_are_left_out() -> None:
+    assert sets.read({"x:y": 5, "f:a": None, "i:3": {".": 1}}) == {"f:a": {}, "i:3": {".": {}}}

@@ -59,6 +59,8 @@ def _defaults(document: dict[str, Any]) -> None:
         claim.setdefault("apiVersion", "v1")
         claim.setdefault("kind", "PersistentVolumeClaim")
         child(claim, "spec").setdefault("volumeMode", "Filesystem")
+        for key in ("requests", "limits"):
+            defaults.round_resources(at(claim, "spec", "resources", key))
         child(claim, "status").setdefault("phase", "Pending")
     defaults.pod_spec(child(child(spec, "template"), "spec"))
 
@@ -105,8 +107,9 @@ def _rules(spec: Mapping[str, Any], *, new: bool) -> list[Cause]:
         causes += fields.label_name("spec.serviceName", spec["serviceName"])
     causes += pod.selector({"spec": spec}, "statefulset")
     causes += pod.template("spec.template", _with_claims(spec), "StatefulSet")
-    # Upstream checks these labels twice.
-    return causes + fields.labels("spec.template.labels", at(spec, "template", "metadata", "labels"))
+    # Upstream checks these labels and annotations twice.
+    causes += fields.labels("spec.template.labels", at(spec, "template", "metadata", "labels"))
+    return causes + pod.annotations_of("spec.template", spec.get("template") or {})
 
 
 def _with_claims(spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -42,7 +42,7 @@ def _cinder(where: str, source: Source) -> list[Cause]:
 
 
 def _iscsi(where: str, source: Source) -> list[Cause]:
-    causes = inline.iscsi(where, source)
+    causes = inline.iscsi(where, source, begins="")
     secret = source.get("secretRef")
     return causes + ([] if secret is None else fields.missing(f"{where}.secretRef", secret, "name"))
 

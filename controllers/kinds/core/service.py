@@ -14,7 +14,7 @@ from controllers.registry import addresses, fields
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
-from scheduler_core.api.errors import Cause
+from scheduler_core.api.errors import Cause, invalid
 
 _WITH_PORTS: Final = ("LoadBalancer", "NodePort")
 _OLD_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
@@ -63,9 +63,14 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     if rules.cluster_addresses(spec):
         # The rules tell what is wrong with them.
         return []
-    causes = service_addresses.families(spec)
-    uid, others = document["metadata"]["uid"], lookup.list("services")
-    return causes or service_addresses.allocate(spec, uid, others, dry_run=lookup.dry_run)
+    metadata, others = document["metadata"], lookup.list("services")
+    causes = service_addresses.families(spec) or service_addresses.allocate(
+        spec, metadata["uid"], others, new=True, dry_run=lookup.dry_run
+    )
+    if causes:
+        # What cannot be given is told alone: no rule is asked any more.
+        raise invalid("Service", "", metadata["name"], causes)
+    return []
 
 
 def _drop_what_the_type_has_not(spec: dict[str, Any], before: Mapping[str, Any]) -> None:
@@ -116,7 +121,7 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         return causes
     uid = new["metadata"]["uid"]
     others = [other for other in lookup.list("services") if other["metadata"]["uid"] != uid]
-    return service_addresses.allocate(spec, uid, others, dry_run=lookup.dry_run)
+    return service_addresses.allocate(spec, uid, others, new=False, dry_run=lookup.dry_run)
 
 
 def _ports_text(document: Mapping[str, Any], age: Any) -> str:

@@ -67,13 +67,14 @@ def families(spec: Document) -> list[Cause]:
     return causes
 
 
-def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, dry_run: bool) -> list[Cause]:
+def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, new: bool, dry_run: bool) -> list[Cause]:
     """Give a Service what it lacks.
 
     Args:
         spec: is filled in.
         uid: chance is drawn from it: where the search begins.
         others: all other Services.
+        new: it is made, and no two of its own ports may ask for one number.
         dry_run: nothing is taken: upstream then asks of a node port only that nobody has it, and tells the range's own
             address.
 
@@ -86,7 +87,7 @@ def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, d
     spec["clusterIPs"] = spec.get("clusterIPs") or [spec["clusterIP"]]
     taken = {number for other in others for number in _numbers(other.get("spec") or {})}
     if spec["type"] in _WITH_PORTS:
-        causes += _node_ports(spec, uid, taken, dry_run=dry_run)
+        causes += _node_ports(spec, uid, taken, new=new, dry_run=dry_run)
     checked = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     if checked and not spec.get("healthCheckNodePort"):
         spec["healthCheckNodePort"] = _free_port(f"{uid}/health", taken)
@@ -144,32 +145,38 @@ def _addresses(uid: str) -> Iterator[str]:
             yield str(IPv4Address(base + first + (start + step) % (last - first)))
 
 
-def _node_ports(spec: Document, uid: str, taken: set[int], *, dry_run: bool) -> list[Cause]:
+def _node_ports(spec: Document, uid: str, taken: set[int], *, new: bool, dry_run: bool) -> list[Cause]:
+    """Give ports their numbers on the nodes; those of one port by several protocols share one (initNodePorts)."""
     causes: list[Cause] = []
     ports = spec.get("ports") or ()
-    given: dict[int, int] = {}
+    asked: dict[int, int] = {}
     for port in ports:
         if port.get("nodePort"):
-            given.setdefault(port["port"], port["nodePort"])
+            asked.setdefault(port["port"], port["nodePort"])
+    given: dict[int, int] = {}
     own: set[int] = set()
     for index, port in enumerate(ports):
         number = port.get("nodePort") or 0
-        if number and number not in NODE_PORTS and not dry_run:
-            why = (
-                f"provided port is not in the valid range. The range of valid ports is {NODE_PORTS[0]}-{NODE_PORTS[-1]}"
-            )
-            causes.append(fields.bad(f"spec.ports[{index}].nodePort", number, why))
-        elif number and number in taken:
-            causes.append(fields.bad(f"spec.ports[{index}].nodePort", number, "provided port is already allocated"))
-        if not number:
-            if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
-                continue
-            # One number serves one port by several protocols.
-            number = port["nodePort"] = given.get(port["port"]) or _free_port(f"{uid}/{index}", taken | own)
-            given[port["port"]] = number
+        if not number and spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
+            continue
+        known = given.get(port["port"])
+        wanted = asked.get(port["port"]) if known is None else number or known
+        if wanted and wanted != known:
+            used = taken | own if new else taken
+            causes += _allocated(f"spec.ports[{index}].nodePort", wanted, used, dry_run=dry_run)
+        number = port["nodePort"] = wanted or _free_port(f"{uid}/{index}", taken | own)
+        given.setdefault(port["port"], number)
         own.add(number)
     taken |= own
     return causes
+
+
+def _allocated(field: str, number: int, taken: set[int], *, dry_run: bool) -> list[Cause]:
+    if number not in NODE_PORTS and not dry_run:
+        first, last = NODE_PORTS[0], NODE_PORTS[-1]
+        why = f"provided port is not in the valid range. The range of valid ports is {first}-{last}"
+        return [fields.bad(field, number, why)]
+    return [fields.bad(field, number, "provided port is already allocated")] if number in taken else []
 
 
 def _free_port(purpose: str, taken: set[int]) -> int:

@@ -26,6 +26,9 @@ VOLUME_MODES: Final = ("Block", "Filesystem")
 _KNOWN_SOURCES: Final = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
 """(group, kind) of what `dataSource` alone may name."""
 
+_PATH: Final = fields.Written("{}")
+"""How upstream shows a path that it takes for a value."""
+
 
 def access_modes(field: str, modes: Sequence[str] | None) -> list[Cause]:
     """Check access modes: all known, ReadWriteOncePod alone."""
@@ -84,12 +87,11 @@ def _sources(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     causes += [] if new is None else _source(f"{field}.dataSourceRef", new, elsewhere=True)
     if old is None or new is None:
         return causes
-    shown = f"{field}.dataSource"
     if new.get("namespace"):
         why = "may not be specified when dataSourceRef.namespace is specified"
-        return [*causes, fields.bad(field, shown, why)]
+        return [*causes, fields.bad(field, _PATH, why)]
     same = all(old.get(key) == new.get(key) for key in ("apiGroup", "kind", "name"))
-    return causes if same else [*causes, fields.bad(field, shown, "must match dataSourceRef")]
+    return causes if same else [*causes, fields.bad(field, _PATH, "must match dataSourceRef")]
 
 
 def claim_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:

@@ -5,6 +5,7 @@ Source: pkg/apis/flowcontrol (defaults, validation), pkg/printers, v1.34.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -18,6 +19,9 @@ from scheduler_core.api.errors import Cause
 SHARES_DEFAULT: Final = 30
 QUEUES_MAX: Final = 10_000_000
 """Queues of one level, as upstream."""
+
+_HASH_BITS: Final = 60
+"""Bits of the hash by which flows are dealt to queues."""
 
 _TYPES: Final = ("Exempt", "Limited")
 _RESPONSES: Final = ("Queue", "Reject")
@@ -89,10 +93,19 @@ def _response(where: str, response: Mapping[str, Any]) -> list[Cause]:
         causes.append(
             fields.bad(f"{where}.queuing.queues", queuing["queues"], f"must not be greater than {QUEUES_MAX}")
         )
-    elif queuing["handSize"] > queuing["queues"]:
-        why = f"should not be greater than queues ({queuing['queues']})"
-        causes.append(fields.bad(f"{where}.queuing.handSize", queuing["handSize"], why))
-    return causes
+    return causes + _hand(f"{where}.queuing.handSize", queuing["queues"], queuing["handSize"])
+
+
+def _hand(where: str, deck: int, hand: int) -> list[Cause]:
+    """Check that a hand of queues can be dealt by one hash (RequiredEntropyBits)."""
+    if hand <= 0 or deck <= 0:
+        return []
+    if hand > deck:
+        return [fields.bad(where, hand, f"should not be greater than queues ({deck})")]
+    if math.ceil(math.log2(deck) * hand) <= _HASH_BITS:
+        return []
+    dealt = f"required entropy bits of deckSize {deck} and handSize {hand}"
+    return [fields.bad(where, hand, f"{dealt} should not be greater than {_HASH_BITS}")]
 
 
 def _number(name: str, struct: str, field: str, *path: str) -> Column:

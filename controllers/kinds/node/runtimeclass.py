@@ -11,7 +11,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, text_of
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod import warnings
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
@@ -37,7 +37,7 @@ def _repeated(field: str, tolerations: Any) -> list[Cause]:
     for index, toleration in enumerate(tolerations):
         key = tuple(toleration.get(name) for name in ("key", "operator", "value", "effect"))
         if key in seen:
-            causes.append(fields.duplicate(f"{field}[{index}]", toleration))
+            causes.append(fields.duplicate(f"{field}[{index}]", internal.shown(toleration, "core.Toleration")))
         seen.add(key)
     return causes
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
-from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at, child
@@ -35,8 +34,7 @@ def _driver_defaults(document: dict[str, Any]) -> None:
 
 def _driver(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = driver_name("metadata.name", document["metadata"]["name"])
-    causes += fields.set_one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _POLICIES)
+    causes = fields.set_one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _POLICIES)
     causes += _tokens(spec.get("tokenRequests") or ())
     for mode in spec.get("volumeLifecycleModes") or ():
         causes += fields.set_one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES, ordered=False)

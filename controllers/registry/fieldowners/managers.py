@@ -124,13 +124,14 @@ def decoded(entries: Any) -> Owners | None:
     owners: Owners = {}
     for entry in entries:
         good = isinstance(entry, dict) and entry.get("operation") in ("Apply", "Update") and entry.get("apiVersion")
-        if not good or entry.get("fieldsType") != "FieldsV1" or not isinstance(entry.get("fieldsV1", {}), dict):
+        fields = sets.read(entry.get("fieldsV1")) if good and entry.get("fieldsType") == "FieldsV1" else None
+        if fields is None:
             return None
         applies = entry["operation"] == "Apply"
         version = str(entry["apiVersion"])
         name, subresource = str(entry.get("manager", "")), str(entry.get("subresource", ""))
         manager = Manager(name, entry["operation"], "" if applies else version, subresource)
-        owners[manager] = Share(entry.get("fieldsV1", {}), version, str(entry.get("time") or ""))
+        owners[manager] = Share(fields, version, str(entry.get("time") or ""))
     return owners
 
 

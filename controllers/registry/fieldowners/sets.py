@@ -7,6 +7,7 @@ changed: each function returns a new one and shares what it can (structured-merg
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -17,6 +18,8 @@ Fields = Mapping[str, Any]
 """A set of fields as it is told."""
 
 SELF: Final = "."
+_ELEMENT_KINDS: Final = frozenset("fikv")
+_INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _ELEMENTS_KEPT: Final = 4_096
 """Path elements of which the parsed form is remembered."""
 
@@ -111,6 +114,42 @@ def paths(fields: Fields, above: str = "") -> Iterator[str]:
             yield above + shown(key)
     for key in elements:
         yield from paths(_children(fields[key]), above + shown(key))
+
+
+def read(told: Any) -> Fields | None:
+    """Return the set that somebody sent, but for elements of kinds that nobody knows; None: none (Set.FromJSON)."""
+    if told is None:
+        return {}
+    if not isinstance(told, dict):
+        return None
+    found: dict[str, Any] = {}
+    for key, node in told.items():
+        if key == SELF:
+            found[key] = {}
+        elif not _is_element(key):
+            return None
+        elif key[0] in _ELEMENT_KINDS:
+            below_it = read(node)
+            if below_it is None:
+                return None
+            found[key] = below_it
+    return found
+
+
+def _is_element(key: str) -> bool:
+    """Return whether a path element can be read (DeserializePathElement)."""
+    kind, colon, text = key[:1], key[1:2], key[2:]
+    if colon != ":":
+        return False
+    if kind == "i":
+        return bool(_INDEX.fullmatch(text))
+    if kind not in "kv":
+        return True
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return kind == "v" or isinstance(value, dict)
 
 
 def ordered(fields: Fields) -> dict[str, Any]:

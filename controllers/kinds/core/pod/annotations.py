@@ -9,11 +9,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
+from controllers.kinds.core import scheduling
 from controllers.kinds.core.pod.security import visited
 from controllers.registry import fields
+from controllers.registry.gojson import syntax_error
+from controllers.registry.gotext import json_name
 from scheduler_core.api.errors import Cause
 
 MIRROR: Final = "kubernetes.io/config.mirror"
+_TOLERATIONS: Final = "scheduler.alpha.kubernetes.io/tolerations"
 _COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP: Final = "container.seccomp.security.alpha.kubernetes.io/"
@@ -33,6 +39,8 @@ def validate(document: Mapping[str, Any], where: str = "metadata.annotations") -
     if MIRROR in given and not spec.get("nodeName"):
         why = "must set spec.nodeName if mirror pod annotation is set"
         causes.append(fields.bad(f"{where}[{MIRROR}]", given[MIRROR], why))
+    if given.get(_TOLERATIONS):
+        causes += _tolerations(where, given[_TOLERATIONS])
     cost = given.get(_COST)
     if cost is not None and not (_WHOLE.fullmatch(cost) and -(2**31) <= int(cost) < 2**31):
         causes.append(fields.bad(f"{where}[{_COST}]", cost, "must be a 32bit integer"))
@@ -49,6 +57,18 @@ def validate(document: Mapping[str, Any], where: str = "metadata.annotations") -
         if value not in ("", "runtime/default", "unconfined") and not value.startswith("localhost/"):
             causes.append(fields.bad(f"{where}[{key}]", value, f'invalid AppArmor profile name: "{value}"'))
     return causes
+
+
+def _tolerations(where: str, text: str) -> list[Cause]:
+    """Check tolerations as pods once had them."""
+    why = syntax_error(text)
+    read = None if why else msgspec.json.decode(text)
+    if read is not None and not isinstance(read, list):
+        why = f"json: cannot unmarshal {json_name(read)} into Go value of type []core.Toleration"
+    if why:
+        return [fields.bad(where, _TOLERATIONS, why)]
+    listed = [one for one in read or () if isinstance(one, dict)]
+    return scheduling.tolerations(f"{where}.{_TOLERATIONS}", listed)
 
 
 def _seccomp(where: str, value: str) -> list[Cause]:

@@ -83,6 +83,8 @@ def pod_spec(spec: Document) -> None:
     for volume in spec.get("volumes") or ():
         _volume(volume)
     round_resources(spec.get("overhead"))
+    for key in ("requests", "limits"):
+        round_resources((spec.get("resources") or {}).get(key))
 
 
 def pod(document: Document) -> None:
@@ -262,6 +264,8 @@ def _volume(volume: Document) -> None:
     if template is not None:
         child(template, "metadata")
         child(template, "spec").setdefault("volumeMode", "Filesystem")
+        for key in ("requests", "limits"):
+            round_resources((template["spec"].get("resources") or {}).get(key))
     for key in ("secret", "configMap", "downwardAPI", "projected"):
         if volume.get(key) is not None:
             volume[key].setdefault("defaultMode", DEFAULT_MODE)

@@ -50,14 +50,19 @@ def validate_new(document: Mapping[str, Any]) -> list[Cause]:
     return causes + marks.validate_new(document)
 
 
+def annotations_of(field: str, document: Mapping[str, Any]) -> list[Cause]:
+    """Check the annotations of a template of pods."""
+    given = (document.get("metadata") or {}).get("annotations") or {}
+    return annotation_causes(f"{field}.annotations", given) + marks.validate(document, f"{field}.annotations")
+
+
 def template(field: str, document: Mapping[str, Any] | None, kind: str = "ReplicaSet") -> list[Cause]:
     """Check a pod template at `field` (`spec.template`) of a workload whose pods run for ever, worded for its kind."""
     document = document or {}
     metadata = document.get("metadata") or {}
     spec = document.get("spec") or {}
     causes = fields.labels(f"{field}.labels", metadata.get("labels"))
-    causes += annotation_causes(f"{field}.annotations", metadata.get("annotations") or {})
-    causes += marks.validate(document, f"{field}.annotations")
+    causes += annotations_of(field, document)
     causes += pod_spec(f"{field}.spec", spec) + no_ephemeral(field, spec)
     restart = spec.get("restartPolicy")
     if restart and restart != "Always":

@@ -88,23 +88,23 @@ def nfs(where: str, source: Source) -> list[Cause]:
     return causes + ([] if path.startswith("/") else [fields.bad(f"{where}.path", path, "must be an absolute path")])
 
 
-def _initiator(field: str, name: str) -> list[Cause]:
+def _initiator(field: str, name: str, begins: str) -> list[Cause]:
     pattern = _ISCSI.get(name[:3])
     if pattern is None:
-        return [fields.bad(field, name, "must be valid format starting with iqn, eui, or naa")]
+        return [fields.bad(field, name, f"must be valid format{begins}")]
     return [] if pattern.fullmatch(name) else [fields.bad(field, name, "must be valid format")]
 
 
-def iscsi(where: str, source: Source) -> list[Cause]:
-    """Check a volume of iSCSI."""
+def iscsi(where: str, source: Source, begins: str = " starting with iqn, eui, or naa") -> list[Cause]:
+    """Check a volume of iSCSI; `begins`: what is said of how names begin."""
     causes = fields.missing(where, source, "targetPortal")
     name = source.get("iqn")
-    causes += _initiator(f"{where}.iqn", name) if name else [fields.required(f"{where}.iqn")]
+    causes += _initiator(f"{where}.iqn", name, begins) if name else [fields.required(f"{where}.iqn")]
     causes += fields.within(f"{where}.lun", source.get("lun"), 0, 255)
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
         causes.append(fields.required(f"{where}.secretRef"))
     if source.get("initiatorName") is not None:
-        causes += _initiator(f"{where}.initiatorname", source["initiatorName"])
+        causes += _initiator(f"{where}.initiatorname", source["initiatorName"], begins)
     return causes
 
 
