@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from controllers.kit.expectations import Expectations
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.pods import owner_reference
@@ -58,6 +59,7 @@ class EndpointSliceController:
         self._slices = setup.informers[SLICES]
         self._queue = setup.queue
         self._times = TriggerTimes()
+        self._expectations = Expectations()
         index_selecting(self._services)
         self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._slices.add_index("service", _service_of)
@@ -73,9 +75,14 @@ class EndpointSliceController:
             self._queue.add(key)
 
     def _slice_changed(self, old: Document | None, new: Document | None) -> None:
-        for document in (old, new):
-            for key in () if document is None else _service_of(document):
-                self._queue.add(key)
+        for key in () if new is None else _service_of(new):
+            if old is None:
+                self._expectations.created(key)
+            self._queue.add(key)
+        for key in () if old is None else _service_of(old):
+            if new is None:
+                self._expectations.deleted(key, old["metadata"]["uid"] if old else "")
+            self._queue.add(key)
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Bring the addresses of one Service into its slices."""
@@ -83,9 +90,13 @@ class EndpointSliceController:
         service = self._services.get(namespace, name)
         if service is None:
             self._times.forget(key)
+            self._expectations.forget(key)
             return
         spec = service["spec"]
         if spec.get("type") == "ExternalName" or spec.get("selector") is None:
+            return
+        if not self._expectations.satisfied(key, work.now_ms):
+            # What it wrote last is not seen yet: it would be written twice.
             return
         pods = pods_of(service, self._pods)
         existing = [one for one in self._slices.indexed("service", key) if "deletionTimestamp" not in one["metadata"]]
@@ -102,8 +113,18 @@ class EndpointSliceController:
             actual={"endpointslices": {"slices": len(existing), "endpoints": _length(existing)}},
         )
         error = None if spec.get("publishNotReadyAddresses") else self._homeless(service, pods)
-        for result in (yield _operations(service, changes, trigger)):
-            if result.error is not None and not _is_over(result.error):
+        operations = _operations(service, changes, trigger)
+        gone = [one.uid for one in operations if isinstance(one, Delete)]
+        made = sum(1 for one in operations if isinstance(one, Create))
+        self._expectations.expect(key, made, gone, work.now_ms)
+        for result in (yield operations):
+            if result.error is None:
+                continue
+            if isinstance(result.operation, Create):
+                self._expectations.created(key)
+            elif isinstance(result.operation, Delete):
+                self._expectations.deleted(key, result.operation.uid)
+            if not _is_over(result.error):
                 error = result.error
         if error is not None:
             text = f"Error updating Endpoint Slices for Service {namespace}/{name}: {error.message}"

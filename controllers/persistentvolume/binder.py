@@ -152,7 +152,7 @@ class PersistentVolumeController:
         elif volume is not None and volume_of(volume).belongs_to(claim_of(claim)):
             yield from self._bind(volume, claim, work)
             return
-        elif volume is not None and BOUND_BY_CONTROLLER in notes_of(claim):
+        elif volume is not None:
             text = f'volume "{volume["metadata"]["name"]}" already bound to a different claim.'
             work.event(claim, "PersistentVolumeClaim", "FailedBinding", text, event_type="Warning")
         yield from _some(claim_status(claim, "Pending"))

@@ -113,7 +113,7 @@ def claim_bound(claim: Mapping[str, Any], volume: Mapping[str, Any]) -> Patch | 
 def claim_status(claim: Mapping[str, Any], phase: str, volume: Mapping[str, Any] | None = None) -> Patch | None:
     """Return the write of a claim's status, with what its volume gives it; None where it says so."""
     status = claim.get("status") or {}
-    wanted: Document = {"phase": phase}
+    wanted: Document = {"phase": phase, "accessModes": None, "capacity": None}
     if volume is not None:
         wanted["accessModes"] = volume["spec"].get("accessModes") or []
         wanted["capacity"] = volume["spec"].get("capacity") or {}

@@ -118,8 +118,9 @@ def test_pods_that_never_ran_and_pods_of_no_budget_are_evicted_freely() -> None:
 def test_a_pod_of_two_budgets_is_not_evicted() -> None:
     lab = Lab([node("n1"), workload("ReplicaSet", "web", 1), budget(minAvailable=0), budget("again", minAvailable=0)])
     lab.run(20)
-    with pytest.raises(ApiError, match="more than one PodDisruptionBudget"):
+    with pytest.raises(ApiError, match="more than one PodDisruptionBudget") as refused:
         evict(lab, lab.list("pods")[0]["metadata"]["name"])
+    assert (refused.value.code, refused.value.reason) == (500, "")
 
 
 def test_preemption_spares_the_pods_of_a_budget() -> None:

@@ -278,3 +278,17 @@ def test_one_address_that_is_not_ready_at_one_port_is_another_subset() -> None:
         {"addresses": [one], "notReadyAddresses": [two], "ports": [dns]},
         {"addresses": [one, two], "ports": [http]},
     ]
+
+
+def test_a_slice_that_the_watch_has_not_told_of_yet_is_not_made_again() -> None:
+    lab = Lab([node("n1")])
+    lab.run(5)
+    late = {"id": 1, "kind": "slow-watch", "seconds": 2, "rate": None}
+    lab.ask("replicas.clustersim.io", "kube-controller-manager-0", {"fault": late})
+    lab.create(service())
+    lab.run(1)
+    lab.create(behind("one"))
+    lab.run(20)
+    assert entries(lab) == {"one": (True, True, False)}
+    made = [row.name for row in lab.rows() if row.resource == SLICES and row.verb == "ADDED" and "web" in row.name]
+    assert len(made) == 1

@@ -317,7 +317,18 @@ class TestEnd:
         lab.do(Patch("persistentvolumes", "", "disk", {"metadata": {"finalizers": None}}))
         lab.run(2)
         assert bound_to(lab, "data") == ("Lost", "disk")
+        assert lab.get("persistentvolumeclaims", "data")["status"] == {"phase": "Lost"}
         assert lab.reasons("data")[-1] == "ClaimLost"
+
+    def test_a_claim_that_asks_for_the_volume_of_another_says_so(self) -> None:
+        asking = claim("late", class_name="")
+        asking["spec"]["volumeName"] = "disk"
+        lab = Lab([volume("disk"), claim("data", class_name="")])
+        lab.run(2)
+        lab.create(asking)
+        lab.run(2)
+        assert bound_to(lab, "late") == ("Pending", "disk")
+        assert lab.reasons("late") == ["FailedBinding"]
 
     def test_a_namespace_takes_its_claims_along(self) -> None:
         lab = Lab([storage_class("fast", late=False)])

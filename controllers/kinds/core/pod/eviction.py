@@ -47,7 +47,7 @@ def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> 
     labels = metadata.get("labels") or {}
     about = [stored for stored in transaction.list(BUDGETS, metadata["namespace"]) if _is_about(stored.object, labels)]
     if len(about) > 1:
-        raise ApiError(500, "InternalError", _SEVERAL)
+        raise ApiError(500, "", _SEVERAL)
     if not about or _goes_unready(pod, about[0].object):
         return None
     stored = about[0]
