@@ -136,6 +136,9 @@ def _access_of(asked: Asked) -> dict[str, Any]:
     if namespace and isinstance(attributes, dict) and attributes.get("namespace") != namespace:
         given = str(attributes.get("namespace") or "")
         causes.append(fields.bad("spec.resourceAttributes.namespace", given, "must match metadata.namespace"))
+    if namespace and isinstance(spec.get("nonResourceAttributes"), dict):
+        shown = _shown_path(spec["nonResourceAttributes"])
+        causes.append(fields.bad("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
     _refuse(causes + _more_than_asked(asked))
     listed = impersonating.GROUPS_BETWEEN.join(map(str, groups))
     # Who is asked about is in the groups that are named, and in no others.
@@ -143,12 +146,15 @@ def _access_of(asked: Asked) -> dict[str, Any]:
     return {"spec": spec, "status": _access(spec, somebody)}
 
 
+def _shown_path(path: Mapping[str, Any]) -> dict[str, str]:
+    return {"Path": str(path.get("path") or ""), "Verb": str(path.get("verb") or "")}
+
+
 def _attributes_wrong(spec: Mapping[str, Any]) -> list[Cause]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if isinstance(resource, dict) and isinstance(path, dict):
-        shown = {"Path": str(path.get("path") or ""), "Verb": str(path.get("verb") or "")}
         why = "cannot be specified in combination with resourceAttributes"
-        return [fields.bad("spec.nonResourceAttributes", shown, why)]
+        return [fields.bad("spec.nonResourceAttributes", _shown_path(path), why)]
     if not isinstance(resource, dict):
         if isinstance(path, dict):
             return []
@@ -250,7 +256,8 @@ def _rules(asked: Asked) -> dict[str, Any]:
         raise bad_request("no namespace on request")
     if principal.role == ACCOUNT:
         held, paths = rbac.rules_for(principal, namespace)
-        return {"spec": {}, "status": {"resourceRules": held, "nonResourceRules": paths, "incomplete": False}}
+        told = {"resourceRules": held, "nonResourceRules": paths, "incomplete": False}
+        return {"metadata": {}, "spec": {}, "status": told}
     own = [review for review in REVIEWS if not review.about_others]
     rules = [
         {
@@ -276,7 +283,7 @@ def _rules(asked: Asked) -> dict[str, Any]:
         if rule.get("nonResourceURLs")
     ]
     told = {"resourceRules": rules, "nonResourceRules": read + everything, "incomplete": False}
-    return {"spec": {}, "status": told}
+    return {"metadata": {}, "spec": {}, "status": told}
 
 
 _READERS: Final = ("system:public-info-viewer", "system:discovery", "system:service-account-issuer-discovery")

@@ -6,7 +6,16 @@ Source: apimachinery/pkg/util/validation/ip.go, pkg/apis/core/validation (Valida
 from __future__ import annotations
 
 import re
-from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import (
+    AddressValueError,
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_interface,
+    ip_network,
+)
 from typing import Final
 
 from controllers.registry import fields
@@ -14,6 +23,7 @@ from scheduler_core.api.errors import Cause
 
 _NOT_AN_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _NOT_A_BLOCK: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_NOT_AN_INTERFACE: Final = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
 _OCTETS: Final = re.compile(r"\d{1,8}(\.\d{1,8}){3}")
 _LOCAL_GROUPS: Final = (IPv4Network("224.0.0.0/24"), IPv6Network("ff02::/16"))
 
@@ -53,6 +63,17 @@ def strict(field: str, text: str) -> list[Cause]:
     if not causes and text != str(address):
         causes.append(fields.bad(field, text, f'must be in canonical form ("{address}")'))
     return causes
+
+
+def interface(field: str, text: str) -> list[Cause]:
+    """Check an address with the length of its network's prefix, in canonical form (IsValidInterfaceAddress)."""
+    try:
+        found = ip_interface(text) if "/" in text else None
+    except ValueError:
+        found = None
+    if found is None:
+        return [fields.bad(field, text, _NOT_AN_INTERFACE)]
+    return [] if str(found) == text else [fields.bad(field, text, f'must be in canonical form ("{found}")')]
 
 
 def of_endpoint(field: str, text: str) -> list[Cause]:

@@ -13,6 +13,7 @@ from controllers.expressions.language import CompileError, compiled
 from controllers.expressions.shapes import TEXT, Shape, object_of
 from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields
+from controllers.registry.kind import Lookup
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
@@ -32,6 +33,8 @@ _NOT_A_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 )
 
+_ADMIN_LABEL: Final = "resource.kubernetes.io/admin-access"
+_POOL_LETTERS_MAX: Final = 253
 _NAME_BYTES_MAX: Final = 32
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IDENTIFIER_TEXT: Final = (
@@ -65,18 +68,18 @@ def spec(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
     """Check a ResourceClaimSpec."""
     devices = (document or {}).get("devices") or {}
     requests = devices.get("requests") or ()
-    names = _names(requests)
+    names = request_names(requests)
     where = f"{field}.devices"
 
     def constraint(place: str, one: Mapping[str, Any]) -> list[Cause]:
-        causes = _references(f"{place}.requests", one.get("requests") or (), names)
+        causes = references(f"{place}.requests", one.get("requests") or (), names)
         for key in ("matchAttribute", "distinctAttribute"):
             if key in one:
                 return causes + _qualified(f"{place}.{key}", one[key])
         return [*causes, fields.required(f"{place}.matchAttribute")]
 
     def configuration(place: str, one: Mapping[str, Any]) -> list[Cause]:
-        return _references(f"{place}.requests", one.get("requests") or (), names) + config(place, one)
+        return references(f"{place}.requests", one.get("requests") or (), names) + config(place, one)
 
     causes = distinct(f"{where}.requests", requests, ITEMS_MAX, _request)
     causes += each(f"{where}.constraints", devices.get("constraints") or (), ITEMS_MAX, constraint)
@@ -91,16 +94,27 @@ def each(field: str, items: Sequence[Any], most: int, check: Check) -> list[Caus
     return causes
 
 
-def distinct(field: str, items: Sequence[Mapping[str, Any]], most: int, check: Check) -> list[Cause]:
-    """Check each item of a list, and that no two have the same name."""
+def distinct(field: str, items: Sequence[Mapping[str, Any]], most: int, check: Check, key: str = "name") -> list[Cause]:
+    """Check each item of a list, and that no two have the same name, or what else tells them apart."""
     causes = each(field, items, most, check)
     seen: set[str] = set()
     for index, item in enumerate(items):
-        name = item.get("name") or ""
+        name = item.get(key) or ""
         if name in seen:
-            causes.append(fields.duplicate(f"{field}[{index}].name", name))
+            causes.append(fields.duplicate(f"{field}[{index}].{key}", name))
         seen.add(name)
     return causes
+
+
+def admin_access(document: Mapping[str, Any], requests: Sequence[Mapping[str, Any]], lookup: Lookup) -> list[Cause]:
+    """Check that the namespace lets in who asks for the access of an administrator (AuthorizedForAdmin)."""
+    asking = (index for index, one in enumerate(requests) if at(one, "exactly", "adminAccess"))
+    first = next(asking, None)
+    home = lookup.get("namespaces", "", document["metadata"].get("namespace") or "") or {}
+    if first is None or (at(home, "metadata", "labels") or {}).get(_ADMIN_LABEL) == "true":
+        return []
+    why = f"admin access to devices requires the `{_ADMIN_LABEL}: true` label on the containing namespace"
+    return [fields.not_allowed(f"spec.devices.requests[{first}].adminAccess", why)]
 
 
 def selectors(field: str, items: Sequence[Mapping[str, Any]]) -> list[Cause]:
@@ -144,7 +158,8 @@ def config(place: str, one: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-def _names(requests: Sequence[Mapping[str, Any]]) -> set[str]:
+def request_names(requests: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return how requests, and their alternatives, may be called."""
     names: set[str] = set()
     for request in requests:
         name = request.get("name") or ""
@@ -152,17 +167,30 @@ def _names(requests: Sequence[Mapping[str, Any]]) -> set[str]:
     return names
 
 
-def _references(field: str, listed: Sequence[str], names: set[str]) -> list[Cause]:
+def reference(where: str, name: str, names: set[str]) -> list[Cause]:
+    """Check what names a request of the claim."""
+    parts = name.split("/")
+    causes = [cause for part in parts for cause in _request_name(where, part)] if len(parts) <= 2 else []
+    return causes if name in names else [*causes, fields.bad(where, name, _NOT_A_REQUEST)]
+
+
+def references(field: str, listed: Sequence[str], names: set[str]) -> list[Cause]:
+    """Check what names requests of the claim, none of them twice."""
     causes: list[Cause] = []
     for index, name in enumerate(listed):
-        where, parts = f"{field}[{index}]", name.split("/")
-        if len(parts) <= 2:
-            causes += [cause for part in parts for cause in _request_name(where, part)]
-        if name not in names:
-            causes.append(fields.bad(where, name, _NOT_A_REQUEST))
+        where = f"{field}[{index}]"
+        causes += reference(where, name, names)
         if name in listed[:index]:
             causes.append(fields.duplicate(where, name))
     return causes
+
+
+def pool_name(field: str, name: str) -> list[Cause]:
+    """Check what a pool of devices is called."""
+    if not name:
+        return [fields.required(field)]
+    causes = [fields.too_long(field, _POOL_LETTERS_MAX)] if len(name) > _POOL_LETTERS_MAX else []
+    return causes + [cause for part in name.split("/") for cause in fields.subdomain(field, part)]
 
 
 def _qualified(field: str, name: str) -> list[Cause]:

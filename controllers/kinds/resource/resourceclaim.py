@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.kinds.resource import claims
+from controllers.kinds.resource import claims, claimstatus
 from controllers.registry import internal
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
@@ -21,6 +22,10 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     child(child(document, "spec"), "devices")
     claims.defaults(document["spec"])
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    return claims.admin_access(document, at(document, "spec", "devices", "requests") or (), lookup)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -48,12 +53,13 @@ KIND: Final = Kind(
     component_verbs=frozenset({"update", "patch"}),
     group=claims.GROUP,
     kept_as="v1beta2",
-    subresources=(STATUS_ONLY,),
+    subresources=(replace(STATUS_ONLY, complete=claimstatus.complete, part_rules=claimstatus.rules),),
     rank=30,
     whole_rules=True,
     returned_when_deleted=True,
     prepare=_prepare,
     defaults=_defaults,
+    admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
     columns=(

@@ -8,8 +8,8 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.resource import claims
 from controllers.registry import internal, metadata
-from controllers.registry.kind import Kind
-from scheduler_core.api.document import child
+from controllers.registry.kind import Kind, Lookup
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 
@@ -18,6 +18,10 @@ def _defaults(document: dict[str, Any]) -> None:
     child(spec, "metadata")
     child(child(spec, "spec"), "devices")
     claims.defaults(spec["spec"])
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    return claims.admin_access(document, at(document, "spec", "spec", "devices", "requests") or (), lookup)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -40,6 +44,7 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,
+    admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
     columns=(NAME, AGE),

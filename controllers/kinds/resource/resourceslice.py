@@ -91,14 +91,7 @@ def _places(spec: Mapping[str, Any]) -> list[Cause]:
 
 
 def _pool(where: str, pool: Mapping[str, Any]) -> list[Cause]:
-    name, field = pool.get("name") or "", f"{where}.name"
-    causes: list[Cause] = []
-    if not name:
-        causes.append(fields.required(field))
-    else:
-        if len(name) > _POOL_LETTERS_MAX:
-            causes.append(fields.too_long(field, _POOL_LETTERS_MAX))
-        causes += [cause for part in name.split("/") for cause in fields.subdomain(field, part)]
+    causes = claims.pool_name(f"{where}.name", pool.get("name") or "")
     count, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
     if count <= 0:
         causes.append(fields.bad(f"{where}.resourceSliceCount", count, "must be greater than zero"))

@@ -6,6 +6,7 @@ Source: pkg/apis/storage (defaults, validation), v1.34.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, text_of
@@ -15,7 +16,7 @@ from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS_ONLY
-from scheduler_core.api.document import at
+from scheduler_core.api.document import Document, at
 from scheduler_core.api.errors import Cause
 
 
@@ -91,12 +92,20 @@ def _defaults(document: dict[str, Any]) -> None:
         fill_sources(inline)
 
 
+def _complete(document: Document, old: Mapping[str, Any], now: str) -> None:
+    """Forget codes of errors: their feature is off in v1.34 (MutableCSINodeAllocatableCount)."""
+    for key in ("attachError", "detachError"):
+        error = document["status"].get(key)
+        if error is not None:
+            document["status"][key] = {name: value for name, value in error.items() if name != "errorCode"}
+
+
 KIND: Final = Kind(
     "VolumeAttachment",
     "volumeattachments",
     group="storage.k8s.io",
     namespaced=False,
-    subresources=(STATUS_ONLY,),
+    subresources=(replace(STATUS_ONLY, complete=_complete),),
     prepare=_attachment_prepare,
     defaults=_defaults,
     rule_checks=0,
