@@ -125,7 +125,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     if not parts:
         return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
-        found = discovery.answer(request, TABLE.of(open_store(principal.session_id)))
+        found = discovery.answer(request, TABLE.of(noted.open(principal.session_id)))
         if parts[0] == "api" or len(parts) == 3:
             # The handlers of groups ask for no method, upstream neither.
             _only_get(request)
@@ -138,7 +138,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             check_acceptable(request, produced=(JSON,))
             return json_response(discovery.VERSION)
         case "openapi" if parts[1:2] in (["v2"], ["v3"]):
-            return openapi.answer(request, TABLE.of(open_store(principal.session_id)))
+            return openapi.answer(request, TABLE.of(noted.open(principal.session_id)))
         case "livez" | "readyz" | "healthz":
             return health.answer(request, parts)
         case "metrics" if len(parts) == 1:
@@ -146,7 +146,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
         case ".well-known" | "openid" if path in _KEYS and request.method != "GET":
             raise method_not_allowed()
         case "api" | "apis":
-            kinds = TABLE.of(open_store(principal.session_id))
+            kinds = TABLE.of(noted.open(principal.session_id))
             return _with_deprecation(request, parse(path, kinds), principal, noted)
         case _:
             raise unknown_path(request.path)
@@ -247,7 +247,7 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     if not target.simulated:
         # Nothing is written for whoever could not read the answer.
         wanted_of(request, target.kind)
-    store: SqlStore = open_store(principal.session_id)
+    store = noted.open(principal.session_id)
     view = ReadView(store, _seal(principal, store, target, verb))
     _check_unsealed(view.seal, target, verb)
     if target.name and verb in ("update", "patch", "delete"):

@@ -12,7 +12,7 @@ from clustersim.classroom.auth import Principal
 from clustersim.classroom.callers import CALLERS, agent_of
 from clustersim.classroom.requests import REQUESTS
 from clustersim.feed import hints
-from clustersim.store import open_store, sessions
+from clustersim.store import SqlStore, open_store, sessions
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.registry.marks import Mark, Marks, StepName
@@ -33,6 +33,17 @@ class Noted:
         self.target: Target | None = None
         self.verb = request.method.lower()
         self._kept = False
+        self._store: SqlStore | None = None
+
+    def open(self, session_id: int) -> SqlStore:
+        """Return the session's store, which a request opens once.
+
+        Raises:
+            NoSession: there is none with this id.
+        """
+        if self._store is None:
+            self._store = open_store(session_id)
+        return self._store
 
     def refused(self, error: ApiError) -> None:
         """Keep a request that was refused; one for what is not there is no news where it only reads."""
@@ -68,20 +79,20 @@ class Noted:
         if session_id is None or self._kept:
             return
         self._kept = True
-        store = open_store(session_id)
+        marks = self.marks
         REQUESTS.keep(
             session_id,
-            self.marks,
+            marks,
             user="" if self.principal is None else self.principal.slug,
             verb=self.verb,
             path=self.request.path[:PATH_LENGTH_MAX],
             key=self._key(session_id, name),
             code=code,
             message=message,
-            sim_time_ms=store.session_ms(),
-            rv_before=self.marks.before,
-            rv_after=self.marks.stored,
-            rv_asked=self.marks.asked,
+            sim_time_ms=self.open(session_id).session_ms() if marks.sim_ms is None else marks.sim_ms,
+            rv_before=marks.before,
+            rv_after=marks.stored,
+            rv_asked=marks.asked,
         )
         hints.wake_requests(session_id)
 
@@ -89,6 +100,8 @@ class Noted:
         target = self.target
         if target is None:
             return ""
-        stored = open_store(session_id).get(RESOURCE, "", NAME)
-        prefix = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
-        return target.kind.key_of(prefix, target.namespace or "", target.name or self.marks.name or name)
+        root = self.marks.root
+        if not root:
+            stored = self.open(session_id).get(RESOURCE, "", NAME)
+            root = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
+        return target.kind.key_of(root, target.namespace or "", target.name or self.marks.name or name)

@@ -278,6 +278,14 @@ class SqlReader:
         )
         return [row[0] for row in rows]
 
+    def changed_between(self, after: int, until: int) -> Sequence[str]:
+        """Return the resources that have rows of the log after one revision and up to another."""
+        rows = fetch(
+            "SELECT DISTINCT resource FROM store_revision WHERE session_id = %s AND revision > %s AND revision <= %s",
+            [self.session_id, after, until],
+        )
+        return [row[0] for row in rows]
+
     def read_events(self, after: int, limit: int) -> Sequence[Event]:
         """Return rows with revision > after from the database, in order, at most `limit`.
 

@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 from django.db import connection, transaction
 
 from clustersim.store.mirror import Mirror
 from clustersim.store.reading import Counters, SqlReader, fetch
+from clustersim.store.remembering import Remembered, remembered
 from clustersim.store.rows import sent_together, write_log, write_objects, write_traces
 from clustersim.store.sessions import NoSession, real_ms
 from controllers.commands import CLOCK, CLOCKS
 from controllers.log.sessiontime import session_time_ms
 from controllers.log.store import Event, Fenced, Stored
-from controllers.log.transaction import BufferedTransaction
+from controllers.log.transaction import BufferedTransaction, Reader
 from controllers.registry.models.clustersim_v1 import ClockStatus
 from controllers.registry.structs import read
 from scheduler_core.framework.registry import PluginRegistry
@@ -109,6 +110,7 @@ class SqlStore(SqlReader):
 
         The session's row stays locked from here to the commit, so the fence cannot change in between.
         """
+        alone = not connection.in_atomic_block
         with transaction.atomic():
             counters = self.counters(lock=True)
             if fence is not None and fence != counters.epoch:
@@ -116,8 +118,8 @@ class SqlStore(SqlReader):
             if self._mirror is not None:
                 self._catch_up(counters)
             # The owner may be on its way to a horizon that it has promised already; its rows keep their own time.
-            reader = self._mirror if self._mirror is not None else _Committed(self)
-            stamp = self._present(counters) if now_ms is None else max(counters.last_ms, now_ms)
+            reader = self._mirror if self._mirror is not None else self._committed(counters, keeps=alone)
+            stamp = self._present(counters, reader) if now_ms is None else max(counters.last_ms, now_ms)
             ends = perf_counter() + LONG_SECONDS
             buffer = BufferedTransaction(
                 reader, revision=counters.revision, now_ms=stamp, actor=actor, plugins=self.plugins
@@ -127,22 +129,40 @@ class SqlStore(SqlReader):
             self._write(buffer, counters)
         if self._mirror is not None:
             self._mirror.extend(buffer.rows)
+        elif alone:
+            written = {row.resource for row in buffer.rows}
+            self._remembered().committed(counters.revision, buffer.revision, written)
+
+    def _committed(self, counters: Counters, *, keeps: bool) -> Reader:
+        """Return what reads the committed objects while the session's row is locked.
+
+        `keeps`: what it reads may be remembered. Inside another transaction that is not known to be kept.
+        """
+        if not keeps:
+            return _Committed(self, Remembered())
+        known = self._remembered()
+        known.catch_up(counters.revision, counters.compacted, self.changed_between)
+        return _Committed(self, known)
+
+    def _remembered(self) -> Remembered:
+        return remembered((connection.settings_dict["NAME"], self.session_id, self.scope))
 
     def session_ms(self, counters: Counters | None = None) -> int:
         """Return what time it is in the session for everybody but its owner, in simulated milliseconds."""
-        counters = counters or self.counters()
-        clock = self.read(CLOCKS, "", CLOCK)
+        return self._ms(counters or self.counters(), self.read(CLOCKS, "", CLOCK))
+
+    def _ms(self, counters: Counters, clock: Stored | None) -> int:
         status = read(clock.object.get("status") if clock is not None else None, ClockStatus)
         return session_time_ms(msgspec.to_builtins(status), counters.last_ms, real_ms())
 
-    def _present(self, counters: Counters) -> int:
+    def _present(self, counters: Counters, reader: Reader) -> int:
         """Return the stamp of a row from elsewhere: the owner sleeps until it has something to do, and time goes on."""
         if self._mirror is not None:
             return counters.horizon_ms
         if not counters.owned:
             # Time stands. Were it carried on, each row would carry it on from itself, with no end.
             return max(counters.horizon_ms, counters.last_ms)
-        return max(counters.horizon_ms, self.session_ms(counters))
+        return max(counters.horizon_ms, self._ms(counters, reader.get(CLOCKS, "", CLOCK)))
 
     def _write(self, buffer: BufferedTransaction, counters: Counters) -> None:
         horizon_ms = max(counters.horizon_ms, buffer.now_ms)
@@ -200,11 +220,13 @@ class SqlStore(SqlReader):
 class _Committed:
     """The committed objects, as the overlay reads them inside the transaction that locks the session's row."""
 
-    def __init__(self, store: SqlStore) -> None:
-        self._store = store
+    def __init__(self, store: SqlStore, known: Remembered) -> None:
+        self._store, self._known = store, known
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
-        return self._store.read(resource, namespace, name)
+        found = self._known.get(resource, (namespace, name), lambda: self._store.read(resource, namespace, name))
+        return cast("Stored | None", found)
 
     def list(self, resource: str, namespace: str | None = None) -> Iterable[Stored]:
-        return self._store.list(resource, namespace)[0]
+        found = self._known.get(resource, (namespace,), lambda: self._store.read_list(resource, namespace)[0])
+        return cast("Sequence[Stored]", found)

@@ -39,7 +39,7 @@ class Mark:
 class Marks:
     """The steps of one request, in the order in which they happened."""
 
-    __slots__ = ("asked", "before", "name", "now", "steps", "stored")
+    __slots__ = ("asked", "before", "name", "now", "root", "sim_ms", "steps", "stored")
 
     def __init__(self, timer: Callable[[], int]) -> None:
         """Begin without steps; `timer` tells nanoseconds."""
@@ -53,6 +53,10 @@ class Marks:
         """The object's resourceVersion after it; empty: nothing was written."""
         self.name = ""
         """The object's name as it was stored."""
+        self.sim_ms: int | None = None
+        """Session time of the transaction that it came to; None: it came to none."""
+        self.root = ""
+        """The prefix of keys as it was in that transaction."""
 
     def note(self, step: StepName, plugin: str, began: int) -> None:
         """Note a step that is over, since `began`."""

@@ -13,6 +13,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
+from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Result, Update
 from controllers.log.stamps import wire_time
@@ -58,6 +59,8 @@ class Registry:
             return write.apply(operation)
         before = _there(transaction, operation, write.place_of(operation))
         context.marks.before = before
+        context.marks.sim_ms = transaction.now_ms
+        context.marks.root = admission.flags_of(transaction)[ETCD_PREFIX]
         context.marks.asked = _asked(operation)
         stored = write.apply(operation)
         context.marks.name = stored.name
