@@ -37,9 +37,10 @@ def place_of(struct: str) -> Mapping[str, int]:
     return _orders().get(struct, {})
 
 
-def touched_by_merge(patch: Mapping[str, Any]) -> Touched:
-    """Return what a merge patch goes through."""
-    return {key: touched_by_merge(value) for key, value in patch.items() if isinstance(value, dict)}
+def touched_by_merge(patch: Any) -> Touched:
+    """Return what a merge patch goes through: all that it brings, what stands in its lists too."""
+    parts = patch.items() if isinstance(patch, Mapping) else ((str(index), one) for index, one in enumerate(patch))
+    return {key: touched_by_merge(value) for key, value in parts if isinstance(value, (dict, list))}
 
 
 def touched_by_operations(operations: Iterable[Any]) -> Touched:

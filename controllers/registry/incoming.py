@@ -212,6 +212,9 @@ def changed_document(
     metadata = document["metadata"] = dict(child(document, "metadata"))
     fixed = metadata_rules.unchanged(metadata, old["metadata"]) * (1 + kind.metadata_checks[1])
     _keep_metadata(metadata, old["metadata"])
+    if not context.dry_run:
+        # Storage keeps none; what is not stored is shown with the one that was sent.
+        metadata.pop("selfLink", None)
     metadata_rules.drop_empty(metadata)
     _name_owners_once(metadata, context, late=patched)
     asked: Document = {}
