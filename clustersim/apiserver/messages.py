@@ -17,9 +17,11 @@ from clustersim.apiserver.repeated import repeated_in_applied, repeated_in_json,
 from clustersim.apiserver.routes import PlainError
 from controllers.flags.flag import parse_duration
 from controllers.log.operations import PatchType
+from controllers.registry import spelling
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
+from controllers.registry.kind import Kind
 from controllers.registry.marks import Marks
 from controllers.registry.patch import unknown_members
 from controllers.registry.reading import check_type
@@ -326,6 +328,15 @@ def repeated_fields(request: Request, document: Any) -> Repeated | None:
     if request.content_type in _YAMLS:
         return repeated_in_yaml(request.body)
     return repeated_in_json(request.body, document) if request.content_type in _JSONS else None
+
+
+def spelled_members(request: Request, kind: Kind, document: Mapping[str, Any]) -> Mapping[str, bytes] | None:
+    """Return how members of a request's body are spelled, where that counts; None: nowhere."""
+    if not kind.spelled:
+        return None
+    if request.content_type in _JSONS:
+        return spelling.sent(kind, request.body)
+    return spelling.rewritten(kind, document) if request.content_type in _YAMLS else None
 
 
 def repeated_in_patch(request: Request, patch_type: PatchType, patch: Any) -> Repeated | None:

@@ -18,6 +18,7 @@ from clustersim.apiserver.messages import (
     json_response,
     repeated_fields,
     repeated_in_patch,
+    spelled_members,
     warning,
 )
 from clustersim.apiserver.negotiation import Wanted, wanted
@@ -51,6 +52,7 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
     document = decode_body(request, _sent_kind(target))
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
+    context.spelled = spelled_members(request, target.kind, document)
     if target.name or target.subresource:
         subresource = target.kind.subresource(target.subresource)
         if subresource is None or subresource.post is None:
@@ -93,6 +95,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     document = decode_body(request, _sent_kind(target))
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
+    context.spelled = spelled_members(request, target.kind, document)
     home, name = _home(target), _named(target)
     metadata = document.get("metadata")
     subresource = target.kind.subresource(target.subresource)

@@ -17,10 +17,12 @@ class Draft:
     where it is put, is written in between them.
     """
 
-    __slots__ = ("_members", "object")
+    __slots__ = ("_members", "_spelled", "object")
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], spelled: Mapping[str, msgspec.Raw] | None = None) -> None:
+        """Take a document; `spelled`: how some of its members are written, where that is to stay."""
         self.object = document
+        self._spelled = spelled or {}
         self._members: dict[str, Any] | None = None
 
     @property
@@ -35,6 +37,7 @@ class Draft:
                 name: _encoded(value) if name == "metadata" else msgspec.Raw(_encode(value))
                 for name, value in self.object.items()
             }
+            self._members.update(self._spelled)
         return _encode(self._members)
 
     def at(self, revision: int) -> tuple[bytes, dict[str, Any]]:
@@ -43,7 +46,7 @@ class Draft:
         stored = {**document, "metadata": {**document["metadata"], "resourceVersion": number}}
         members = self._members
         if members is None:
-            return _encode(stored), stored
+            return _encode({**stored, **self._spelled} if self._spelled else stored), stored
         return _encode({**members, "metadata": {**members["metadata"], "resourceVersion": number}}), stored
 
 

@@ -75,6 +75,8 @@ class Context:
     """Where the steps of this write are noted; None: nowhere."""
     repeated: Repeated | None = None
     """What the body says twice; None: nothing."""
+    spelled: Mapping[str, bytes] | None = None
+    """How members of the body are spelled, where that counts (`Kind.spelled`); None: nowhere."""
     run: Run | None = None
     """The run of creates that this write belongs to; None: it stands alone."""
     drawn: list[str] = field(default_factory=list)

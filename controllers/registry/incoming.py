@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
-from controllers.log.operations import Create, Update
+from controllers.log.operations import Create, Operation, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
-from controllers.registry import reading
+from controllers.registry import reading, spelling
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.repeats import Run
@@ -178,14 +178,14 @@ def changed_document(
     mutate: Mutate,
     own: Own | None = None,
     *,
-    patched: bool = False,
+    operation: Operation,
 ) -> Document:
-    """Return the complete document of an update or patch (`patched`), accepted but not yet put.
+    """Return the complete document of an update or patch (`operation`), accepted but not yet put.
 
     Raises:
         ApiError: 400, 409 (another resourceVersion or uid) or 422.
     """
-    old = stored.object
+    old, patched = stored.object, isinstance(operation, Patch)
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
     if not _is_read(changed.get("metadata")):
@@ -245,11 +245,17 @@ def changed_document(
             if not kind.ratchets:
                 causes += kind.validate(document) * kind.rule_checks
             causes += kind.validate_update(document, old)
+        if kind.spelled:
+            now = spelling.of_document(kind, document, operation, context.spelled)
+            causes += spelling.unchanged(kind, document, old, stored.data, now)
         missing = reading.still_missing(kind, missing, document)
         if metadata != old["metadata"]:
             looks, any_finalizers = kind.metadata_checks, kind.any_finalizers
-            causes += metadata_rules.validate_change(
-                metadata, old["metadata"], kind.names, looks, any_finalizers=any_finalizers
+            causes = (
+                metadata_rules.validate_change(
+                    metadata, old["metadata"], kind.names, looks, any_finalizers=any_finalizers
+                )
+                + causes
             )
         _refuse(kind, stored.name, fixed + causes, missing)
     _bump_generation(kind, document, old)

@@ -325,6 +325,9 @@ class Kind:
     """The warning that every request for it is answered with, as upstream has it; empty: none."""
     whole_rules: bool = False
     """Whether `validate` itself says what has to be there, as upstream does; otherwise what the schema requires has."""
+    spelled: tuple[str, ...] = ()
+    """Members that are stored with the spaces and in the order in which they were sent: another spelling of what may
+    not change is a change (`spelling`)."""
     names: Names = "subdomain"
     """Which names its objects may have."""
     any_finalizers: bool = False

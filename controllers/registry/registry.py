@@ -19,7 +19,7 @@ from controllers.log.operations import Bind, Create, Delete, Operation, Patch, R
 from controllers.log.stamps import wire_time
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Store, Stored, Transaction
 from controllers.log.transaction import check_size
-from controllers.registry import admission, deletion, incoming, owning, reading
+from controllers.registry import admission, deletion, incoming, owning, reading, spelling
 from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
 from controllers.registry.fieldowners import managers
@@ -223,7 +223,7 @@ class _Write:
             self.context.warnings.append(kind.orphans_warning)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
         ends = deletion.is_final(kind, document)
-        draft = Draft(document)
+        draft = Draft(document, spelling.kept(kind, stored.data))
         self.context.check(operation, stored, None if ends else draft)
         changed = not incoming.same(document, stored.object)
         if ends and not (changed and kind.graceful):
@@ -250,7 +250,7 @@ class _Write:
         document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate, own)
         name = document["metadata"]["name"]
         there = self.transaction.get(kind.stored_resource, operation.namespace, name)
-        draft = Draft(document)
+        draft = Draft(document, spelling.of_document(kind, document, operation, self.context.spelled))
         if there is None:
             self.context.check(operation, None, draft)
             self._warn(kind, document)
@@ -458,9 +458,9 @@ class _Write:
             self.transaction,
             passing.mutate,
             own,
-            patched=isinstance(operation, Patch),
+            operation=operation,
         )
-        draft = Draft(document)
+        draft = Draft(document, spelling.of_document(kind, document, operation, self.context.spelled))
         self.context.check(operation, stored, draft)
         charges = passing.validate(document, stored.name)
         if deletion.is_final(kind, document):

@@ -42,6 +42,7 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=_validate_update,
     rule_checks=0,
+    spelled=("data",),
     columns=(
         NAME,
         CONTROLLER,

@@ -1,0 +1,65 @@
+"""Members whose spelling counts: upstream keeps the bytes that were sent (RawExtension), and compares them.
+
+What a patch makes of an object was written by the server: without spaces, and by its keys where its types took it
+apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from controllers.log.operations import Operation, Patch
+from controllers.registry import fields
+from controllers.registry.kind import Kind
+from scheduler_core.api.errors import Cause
+
+_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_by_keys: Final = msgspec.json.Encoder(order="sorted").encode
+_as_it_stands: Final = msgspec.json.Encoder().encode
+
+
+def sent(kind: Kind, body: bytes) -> dict[str, bytes]:
+    """Return how members of a JSON body are spelled where that counts."""
+    members = _members(body)
+    return {name: bytes(members[name]) for name in kind.spelled if name in members}
+
+
+def rewritten(kind: Kind, document: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return how such members are spelled where the body was YAML, of which upstream makes JSON first."""
+    return {name: _by_keys(document[name]) for name in kind.spelled if name in document}
+
+
+def of_document(
+    kind: Kind, document: Mapping[str, Any], operation: Operation, spelled: Mapping[str, bytes] | None
+) -> dict[str, msgspec.Raw] | None:
+    """Return how members of a document are to be stored where their spelling counts; `spelled`: as they were sent."""
+    if not kind.spelled:
+        return None
+    by_keys = isinstance(operation, Patch) and operation.patch_type in ("strategic", "apply")
+    encode = _by_keys if by_keys else _as_it_stands
+    known = spelled or {}
+    return {name: msgspec.Raw(known.get(name) or encode(document[name])) for name in kind.spelled if name in document}
+
+
+def kept(kind: Kind, data: bytes) -> dict[str, msgspec.Raw] | None:
+    """Return how such members of an object are stored, `data`, where a write leaves them alone."""
+    if not kind.spelled:
+        return None
+    members = _members(data)
+    return {name: members[name] for name in kind.spelled if name in members}
+
+
+def unchanged(
+    kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any], data: bytes, now: Mapping[str, msgspec.Raw] | None
+) -> list[Cause]:
+    """Refuse another spelling of what may not change; `data`: the object as it is stored."""
+    causes: list[Cause] = []
+    if now:
+        was = _members(data)
+        for name, text in now.items():
+            if document[name] == old.get(name) and bytes(text) != bytes(was[name]):
+                causes += [fields.bad(name, document[name], "field is immutable")]
+    return causes
