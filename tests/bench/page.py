@@ -127,7 +127,11 @@ def _busy(server: Server, browser: Browser) -> dict[str, Any]:
 
 
 def _heap(page: Page) -> int:
-    """Return the megabytes of the page's heap after a collection; `performance.memory` would tell an older number."""
+    return round(held(page)["JSHeapUsedSize"] / 1_000_000)
+
+
+def held(page: Page) -> dict[str, float]:
+    """Return what a page holds after a collection, as the browser counts it; `performance.memory` tells older numbers."""
     tools = page.context.new_cdp_session(page)
     try:
         tools.send("HeapProfiler.collectGarbage")
@@ -135,4 +139,4 @@ def _heap(page: Page) -> int:
         metrics = tools.send("Performance.getMetrics")["metrics"]
     finally:
         tools.detach()
-    return round(next(metric["value"] for metric in metrics if metric["name"] == "JSHeapUsedSize") / 1_000_000)
+    return {metric["name"]: metric["value"] for metric in metrics}
