@@ -11,8 +11,8 @@ from controllers.log.operations import Create, Operation, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
+from controllers.registry import additions, reading, spelling
 from controllers.registry import metadata as metadata_rules
-from controllers.registry import reading, spelling
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.repeats import Run
@@ -97,7 +97,7 @@ def new_document(
     Raises:
         ApiError: 400, 403, 404 or 422, with the fields that are wrong.
     """
-    with context.step("registry", "decode"):
+    with context.step("registry", "decode") as read:
         document, missing = reading.decoded(kind, operation.object, {}, context)
         metadata = child(document, "metadata")
         # What is no number is no version to upstream's storage, which tells of one without a reason.
@@ -123,16 +123,21 @@ def new_document(
         metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
     kind.prepare(document)
     kind.defaults(document)
+    filled = None if read is None else additions.added(kind, operation.object, document)
+    if filled is not None:
+        additions.tell(read, filled.own)
     if owned:
         metadata["managedFields"] = owned
     mutate(document, title)
-    with context.step("registry", "strategy"):
+    with context.step("registry", "strategy") as ruled:
         causes = kind.admit(
             document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run, user=context.user)
         )
         causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
         causes += kind.validate(document) + kind.validate_new(document)
         _refuse(kind, metadata["name"], causes, reading.still_missing(kind, missing, document))
+    if filled is not None:
+        additions.tell(ruled, filled.systems)
     return _arranged(document)
 
 
@@ -206,7 +211,7 @@ def changed_document(
             _own(document, old, None, own)
         mutate(document, stored.name)
         return document
-    with context.step("registry", "decode"):
+    with context.step("registry", "decode") as read:
         document, missing = reading.decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
@@ -235,9 +240,12 @@ def changed_document(
     if own is not None:
         _own(document, old, _sent(changed), own, asked)
     metadata = document["metadata"]
+    if read is not None:
+        told = additions.changed(kind, old, document)
+        additions.tell(read, told.own + told.systems)
     if changes or document.keys() != old.keys():
         mutate(document, stored.name)
-    with context.step("registry", "strategy"):
+    with context.step("registry", "strategy") as ruled:
         if touched:
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
             causes = kind.admit_update(document, old, current)
@@ -259,6 +267,8 @@ def changed_document(
             )
         _refuse(kind, stored.name, fixed + causes, missing)
     _bump_generation(kind, document, old)
+    if ruled is not None and metadata.get("generation") != old["metadata"].get("generation"):
+        additions.tell(ruled, [f"~ metadata.generation: {metadata['generation']}"])
     _forget_times(metadata, document, old)
     return _arranged(document)
 

@@ -1,11 +1,15 @@
-"""A cycle's scratch made readable: which plugin keeps what from one extension point to the next."""
+"""A cycle's scratch made readable: which plugin keeps what from one extension point to the next.
+
+Values are written as upstream's own logs write them (Go's `%+v`): `map[cpu:300]`, `[1 2]`, `true`, `<nil>`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -45,36 +49,43 @@ def _cut(text: str) -> str:
 
 
 def _shown(value: Any, depth: int) -> str:
-    if value is None or isinstance(value, bool | int | float | str):
-        return repr(value)
+    plain = _plain(value)
+    if plain is not None:
+        return plain
+    if not depth:
+        return type(value).__name__.lstrip("_")
+    if isinstance(value, Mapping):
+        return _map(value.items(), len(value), depth)
+    if isinstance(value, AbstractSet):
+        return _listed("[", "]", sorted(_shown(one, depth - 1) for one in value))
+    if isinstance(value, Sequence):
+        if value and all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) for one in value):
+            return _map(value, len(value), depth)
+        return _listed("[", "]", [_shown(one, depth - 1) for one in value])
+    name = type(value).__name__.lstrip("_")
+    fields = _fields(value)
+    members = [f"{field}:{_shown(getattr(value, field), depth - 1)}" for field in fields]
+    return _listed(f"{name}{{", "}", members, most=len(fields)) if fields else name
+
+
+def _plain(value: Any) -> str | None:
+    """Return what has no members of its own as it is shown; None for what has."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
     if isinstance(value, np.ndarray):
-        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
-    if isinstance(value, np.generic):
-        return repr(value.item())
+        return "".join(f"[{length}]" for length in value.shape) + str(value.dtype)
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, PodInfo):
         return f"pod {value.key}"
-    if not depth:
-        return type(value).__name__.lstrip("_")
-    if isinstance(value, Mapping):
-        return _listed("{", "}", [f"{_shown(key, 0)}: {_shown(one, depth - 1)}" for key, one in value.items()])
-    if isinstance(value, AbstractSet):
-        return _listed("{", "}", sorted(_shown(one, depth - 1) for one in value))
-    if isinstance(value, Sequence):
-        return _listed("[", "]", [_shown(one, depth - 1) for one in value])
-    name = type(value).__name__.lstrip("_")
-    fields = _fields(value)
-    return (
-        name
-        if not fields
-        else _listed(
-            f"{name}(",
-            ")",
-            [f"{field}={_shown(getattr(value, field), depth - 1)}" for field in fields],
-            most=len(fields),
-        )
-    )
+    return str(value) if isinstance(value, int | float | str | np.generic) else None
+
+
+def _map(pairs: Iterable[tuple[Any, Any]], count: int, depth: int) -> str:
+    members = [f"{_shown(key, 0)}:{_shown(one, depth - 1)}" for key, one in islice(pairs, MEMBERS_MAX)]
+    return _listed("map[", "]", members, count=count)
 
 
 def _fields(value: Any) -> list[str]:
@@ -88,6 +99,9 @@ def _fields(value: Any) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def _listed(opening: str, closing: str, members: Sequence[str], most: int = MEMBERS_MAX) -> str:
-    more = len(members) - most
-    return opening + ", ".join([*members[:most], *([f"… {more} more"] if more > 0 else [])]) + closing
+def _listed(
+    opening: str, closing: str, members: Sequence[str], most: int = MEMBERS_MAX, count: int | None = None
+) -> str:
+    """Return members between brackets; `count`: of how many, where not all are there."""
+    more = (len(members) if count is None else count) - most
+    return opening + " ".join([*members[:most], *([f"… {more} more"] if more > 0 else [])]) + closing

@@ -8,6 +8,7 @@ import pytest
 
 from controllers.admission.table import CHAIN
 from controllers.flags.apiserver import ADMISSION_PLUGINS
+from controllers.log.operations import Update
 from controllers.registry.marks import Marks
 from scheduler_core.api.errors import ApiError
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
@@ -307,7 +308,7 @@ def marked(cluster: Cluster, spec: dict[str, Any], **options: Any) -> list[tuple
 def test_each_step_leaves_a_mark(cluster: Cluster) -> None:
     steps = marked(cluster, {})
     assert steps == [
-        ("registry", "decode", "ok"),
+        ("registry", "decode", "changed"),
         ("mutating", "NamespaceLifecycle", "ok"),
         ("mutating", "LimitRanger", "ok"),
         ("mutating", "ServiceAccount", "changed"),
@@ -315,7 +316,7 @@ def test_each_step_leaves_a_mark(cluster: Cluster) -> None:
         ("mutating", "DefaultTolerationSeconds", "changed"),
         ("mutating", "RuntimeClass", "ok"),
         ("mutating", "MutatingAdmissionWebhook", "ok"),
-        ("registry", "strategy", "ok"),
+        ("registry", "strategy", "changed"),
         ("validating", "LimitRanger", "ok"),
         ("validating", "ServiceAccount", "ok"),
         ("validating", "PodSecurity", "ok"),
@@ -326,6 +327,65 @@ def test_each_step_leaves_a_mark(cluster: Cluster) -> None:
         ("quota", "ResourceQuota", "ok"),
         ("store", "", "ok"),
     ]
+
+
+def pieces(marks: Marks, plugin: str) -> list[str]:
+    """Return what a step of the registry told of itself."""
+    return next(one.message for one in marks.steps if one.plugin == plugin).split(", ")
+
+
+def test_decoding_tells_the_defaults_and_the_registry_what_the_server_fills(cluster: Cluster) -> None:
+    marks = Marks(lambda: 0)
+    cluster.create("pods", "web", {"spec": {"containers": [CONTAINER], "restartPolicy": "Never"}}, marks=marks)
+    stored = cluster.get("pods", "web")
+    told = pieces(marks, "decode")
+    assert {"spec.dnsPolicy: ClusterFirst", "spec.terminationGracePeriodSeconds: 30"} <= set(told)
+    assert "spec.containers[0].terminationMessagePath: /dev/termination-log" in told
+    assert not [one for one in told if one.startswith(("spec.restartPolicy", "metadata", "status"))]
+    filled = pieces(marks, "strategy")
+    assert f"metadata.uid: {stored['metadata']['uid']}" in filled
+    assert f"metadata.creationTimestamp: {stored['metadata']['creationTimestamp']}" in filled
+    assert "status.phase: Pending" in filled
+
+
+def marked_update(cluster: Cluster, resource: str, name: str, **parts: Any) -> Marks:
+    """Update an object's parts; return the marks."""
+    marks = Marks(lambda: 0)
+    before = cluster.get(resource, name)
+    assert before is not None
+    metadata = {**before["metadata"], **parts.pop("metadata", {})}
+    cluster.apply(Update(resource, "default", name, {**before, **parts, "metadata": metadata}), marks=marks)
+    return marks
+
+
+def test_a_change_tells_what_it_changes(cluster: Cluster) -> None:
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [CONTAINER]}}
+    spec = {"replicas": 2, "paused": True, "selector": {"matchLabels": labels}, "template": template}
+    made = cluster.create("deployments.apps", "web", {"metadata": {"labels": {"a": "b"}}, "spec": spec})
+    changed = {key: value for key, value in {**made["spec"], "replicas": 3}.items() if key != "paused"}
+    marks = marked_update(cluster, "deployments.apps", "web", metadata={"labels": {"tier": "front"}}, spec=changed)
+    assert set(pieces(marks, "decode")) == {
+        "~ spec.replicas: 3",
+        "− spec.paused",
+        "metadata.labels.tier: front",
+        "− metadata.labels.a",
+    }
+    assert pieces(marks, "strategy") == ["~ metadata.generation: 2"]
+
+
+def test_a_secret_s_data_is_in_no_mark(cluster: Cluster) -> None:
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": '{"stringData":{"word":"hush"}}', "note": "hush"}
+    marks = Marks(lambda: 0)
+    secret = {"metadata": {"annotations": applied}, "stringData": {"word": "hush"}}
+    cluster.create("secrets", "word", secret, marks=marks)
+    again = marked_update(
+        cluster, "secrets", "word", metadata={"annotations": {"a": "hush"}}, stringData={"word": "hushed"}
+    )
+    told = " ".join(one.message for one in marks.steps + again.steps)
+    assert "type: Opaque" in told
+    assert "hush" not in told
+    assert "aHVzaA" not in told
 
 
 @pytest.mark.parametrize(

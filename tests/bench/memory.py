@@ -1,8 +1,8 @@
 """What a page and its server hold while pods come and go: heap, nodes of the document, listeners, resident memory.
 
-`BENCH_TRAFFIC_SECONDS=3600 python -m tests.bench memory` is the hour. A teacher's page shows *Streams*; about five pods a
-second are made, and as many of the oldest are deleted, so that the cluster stays as large as it was: what grows is what
-is kept of the past.
+`BENCH_TRAFFIC_SECONDS=3600 python -m tests.bench memory` is the hour. A teacher's page shows *Streams*; some five pods
+a second are made, and as many of the oldest are deleted, so that the cluster stays as large as it was: what grows is
+what is kept of the past.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.bench.browsers import FLAGS
 from tests.bench.page import TRAFFIC_SECONDS, USEFUL, VIEWPORT, held
 from tests.tools.server import Server, child_pids, running
 
-PODS_A_SECOND: Final = 5
+PODS_A_SECOND: Final = 6
 ALIVE: Final = 80
 """Pods that stand at a time; the oldest beyond that are deleted."""
 

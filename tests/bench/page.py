@@ -131,7 +131,7 @@ def _heap(page: Page) -> int:
 
 
 def held(page: Page) -> dict[str, float]:
-    """Return what a page holds after a collection, as the browser counts it; `performance.memory` tells older numbers."""
+    """Return what a page holds after a collection, as the browser counts; `performance.memory` tells older numbers."""
     tools = page.context.new_cdp_session(page)
     try:
         tools.send("HeapProfiler.collectGarbage")

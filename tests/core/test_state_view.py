@@ -39,17 +39,21 @@ def _shown(value: Any) -> str:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (None, "None"),
-        ("a", "'a'"),
-        (np.zeros((2, 3), dtype=np.int64), "int64[2, 3]"),
+        (None, "<nil>"),
+        (True, "true"),
+        ("a", "a"),
+        (np.zeros((2, 3), dtype=np.int64), "[2][3]int64"),
         (np.int64(7), "7"),
         (Colour.RED, "RED"),
-        (frozenset({"b", "a"}), "{'a', 'b'}"),
-        ([1, 2, 3, 4, 5, 6], "[1, 2, 3, 4, … 2 more]"),
-        ({"cpu": 100}, "{'cpu': 100}"),
+        (frozenset({"b", "a"}), "[a b]"),
+        ([1, 2, 3, 4, 5, 6], "[1 2 3 4 … 2 more]"),
+        ({"cpu": 100}, "map[cpu:100]"),
+        ((("cpu", 100), ("memory", 64)), "map[cpu:100 memory:64]"),
+        ({str(one): one for one in range(9)}, "map[0:0 1:1 2:2 3:3 … 5 more]"),
+        ((), "[]"),
         (
             Kept(1, Kept(2, Kept(3, Kept(4)))),
-            "Kept(number=1, inside=Kept(number=2, inside=Kept(number=3, inside=Kept)))",
+            "Kept{number:1 inside:Kept{number:2 inside:Kept{number:3 inside:Kept}}}",
         ),
         (object(), "object"),
     ],
@@ -68,8 +72,8 @@ def test_entries_name_the_writer_and_what_a_dry_run_copies() -> None:
     state.write("Mine", Kept(1))
     state.write("Other/scores", (1, 2))
     assert state_entries(state) == [
-        {"key": "Mine", "writer": "Mine", "value": "Kept(number=1, inside=None)", "cloned": True},
-        {"key": "Other/scores", "writer": "Other", "value": "[1, 2]", "cloned": False},
+        {"key": "Mine", "writer": "Mine", "value": "Kept{number:1 inside:<nil>}", "cloned": True},
+        {"key": "Other/scores", "writer": "Other", "value": "[1 2]", "cloned": False},
     ]
 
 

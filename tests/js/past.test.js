@@ -142,6 +142,14 @@ test("a lease in other hands is shown among renewals", () => {
   assert.deepEqual(items.map(({ rv, count, renewal }) => [rv, count, renewal]), [[1, 1, true], [2, 1, true], [6, 3, false], [9, 1, true]]);
 });
 
+test("what one person did in a part of the time is one face; what several did is a number", () => {
+  const did = (/** @type {number} */ rv, /** @type {number} */ simTime, /** @type {string} */ actor) => ({ ...TIMELINE.marks[0], rv, simTime, actor, lane: "people" });
+  const marks = [did(1, 0.1, "user:ana"), did(2, 0.5, "user:ana"), did(3, 1.1, "user:ana"), did(4, 1.5, "user:jon")];
+  const items = itemsOf({ ...TIMELINE, fromMs: 0, toMs: 9_999, countedFromMs: 0, countedToMs: 9_999, marks, counts: { people: [2, 2, 0, 0, 0, 0, 0, 0, 0, 0] } }, "people");
+  assert.deepEqual(items.map(({ count, rv, mark }) => [count, rv, mark?.actor ?? null]), [[2, 2, "user:ana"], [2, 4, null]]);
+  assert.ok(Math.abs(items[1].at - items[0].at - 0.1) < 0.001, "a part of the time apart");
+});
+
 test("a place on the timeline is a moment, and back", () => {
   assert.equal(placeOf(TIMELINE, 2_500), 0.25);
   assert.deepEqual([0, 500, 4_299, 4_300, 9_000, 10_000].map((ms) => revisionAt(TIMELINE, ms)), [1, 3, 9, 12, 21, 33]);

@@ -94,6 +94,15 @@ export function changesOf(step) {
 }
 
 /**
+ * A piece with the sign of what became of it: added, unless it says itself that it was changed (~), is gone (−), or how many more
+ * there are.
+ * @param {string} piece
+ */
+export function markedPiece(piece) {
+  return /^[~−…] /.test(piece) ? piece : `+ ${piece}`;
+}
+
+/**
  * What a step that changed nothing found, piece by piece: who it is and their groups, who lets them.
  * @param {RequestStep} step
  * @returns {string[]}

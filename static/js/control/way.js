@@ -4,7 +4,7 @@
 /** @import { Stage } from "./requests-model.js" */
 import { element, icon } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
-import { AFTER_MAX, conflictOf, afterwards, changesOf, durationOf, objectOf, quotaOf, saidBy, toneOf, wayOf } from "./requests-model.js";
+import { AFTER_MAX, conflictOf, afterwards, changesOf, durationOf, markedPiece, objectOf, quotaOf, saidBy, toneOf, wayOf } from "./requests-model.js";
 import { conflictCard } from "./conflict.js";
 import { actorChip, objectLink } from "./parts.js";
 
@@ -118,7 +118,7 @@ function saidRow(step, count, lang) {
   const word = step.result === "refused" ? text(lang, "control.state.refused") : text(lang, "control.unchanged");
   return element("div", { class: `ct-plugin is-${step.result}` },
     step.plugin && (count > 1 || step.plugin !== "decode") ? element("span", { class: "ct-name" }, step.plugin) : null,
-    changes.length > 0 ? element("span", { class: "ct-changes" }, changes.map((one) => element("code", {}, `+ ${one}`)))
+    changes.length > 0 ? element("span", { class: "ct-changes" }, changes.map((one) => element("code", {}, markedPiece(one))))
       : known.length > 0 ? element("span", { class: "ct-changes" }, known.map((one) => element("code", {}, one)))
       : element("span", { class: "ct-word" }, step.step === "mutating" || step.result === "refused" ? word : text(lang, "control.passed")),
     element("span", { class: "ct-ms" }, text(lang, "control.ms", { ms: number(lang, step.ms, 2) })));

@@ -76,13 +76,17 @@ export function mountDecision(element, dispatch, ask) {
     }
     const { trace, decision } = shown;
     const focused = focusPath(body);
+    const evicting = preemptionSections(trace, lang, say);
+    // Where no node had room, what an eviction would do is the decision: it stands before the verdicts, which are all no.
+    const early = decision.feasible === 0 && evicting.length > 0;
+    const verdicts = column("dc-middle", reasonsSection(trace, lit, lang, dispatch), chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
+    const outcome = column("dc-right", plainWords(decision, trace, lang), ...(early ? evicting : []),
+      trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang));
     body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
-      reasonsSection(trace, lit, lang, dispatch),
-      chartSection(decision, trace, { lang, mode, page, onMode, onPage }), plainWords(decision, trace, lang),
-      trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang),
-      sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say), ...preemptionSections(trace, lang, say),
-      kept.section(trace, lang),
+      ...(early ? [outcome, verdicts] : [verdicts, outcome]),
+      column("dc-below", sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say),
+        ...(early ? [] : evicting), kept.section(trace, lang)),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
     draw();
@@ -122,6 +126,15 @@ export function mountDecision(element, dispatch, ask) {
       element.replaceChildren();
     },
   };
+}
+
+/**
+ * Sections that an enlarged panel has below one another, beside others; in a narrow one they stand in the panel itself.
+ * @param {string} name
+ * @param {...(HTMLElement | readonly HTMLElement[] | null | undefined)} parts
+ */
+function column(name, ...parts) {
+  return h("div", { class: name }, ...parts.flatMap((part) => part ?? []));
 }
 
 /**

@@ -48,6 +48,8 @@ export function heatmapChart(input) {
   const unit = (width - namesPx - totalPx) / (columns + 1);
   const left = -0.5 - namesPx / unit;
   const right = columns + 0.5 + totalPx / unit;
+  // In a narrow panel a reason takes the total's column too: a refused node has none, and half a sentence tells nothing.
+  const reasonsEnd = wide ? columns + 0.46 : right - 4 / unit;
   const manner = wide || !scored ? "lines" : wordsFit(decision, unit) ? "words" : "upright";
   const head = !scored ? 22 : wide ? 40 : manner === "words" ? stackHeight(decision) : headHeight(decision);
   const layout = {
@@ -61,7 +63,7 @@ export function heatmapChart(input) {
   };
   return {
     data: [
-      ...verdicts(rows, colours, columns), ...cells(input, rowHeight), ...labels(input, left, right, columns),
+      ...verdicts(rows, colours, reasonsEnd), ...cells(input, rowHeight), ...labels(input, left, right, reasonsEnd),
     ],
     layout,
   };
@@ -107,9 +109,9 @@ export function shortPlugin(name) {
 /**
  * @param {readonly NodeRow[]} rows
  * @param {Colours} colours
- * @param {number} columns
+ * @param {number} reasonsEnd
  */
-function verdicts(rows, colours, columns) {
+function verdicts(rows, colours, reasonsEnd) {
   // Where nobody looked there is no verdict: no texture of "not possible", no cross.
   const refused = rows.flatMap((row, y) => (row.feasible || !row.tried ? [] : [y]));
   const untried = rows.flatMap((row, y) => (row.tried ? [] : [y]));
@@ -124,7 +126,7 @@ function verdicts(rows, colours, columns) {
     bar(refused, -0.46, 0.46, {
       color: colours.surf, pattern: { shape: "/", fgcolor: colours.hatch, bgcolor: colours.stage, size: 6, solidity: 0.25 },
     }),
-    bar([...refused, ...untried], 0.54, columns + 0.46, { color: colours.sunk }),
+    bar([...refused, ...untried], 0.54, reasonsEnd, { color: colours.sunk }),
     bar(untried, -0.46, 0.46, { color: colours.surf, line: { color: colours.line2, width: 1 } }),
     words(untried.map((y) => ({ x: 0, y, text: "–" })), colours.t3, { size: 12, position: "middle center" }),
     words(fits.map((y) => ({ x: 0, y, text: "✓" })), colours.grnt, { size: 13, position: "middle center" }),
@@ -179,26 +181,32 @@ function hover(row, plugin, index, scoreMax, lang) {
     + `${cell.normalized}<br>× ${plugin.weight} = ${cell.weighted} ${text(lang, "stage.pts")}`;
 }
 
-/** As wide as a letter of a reason is at most, on average, pixels: a word too short is better than one that is cut. */
-const REASON_LETTER_PX = 5.4;
+/**
+ * About how wide a reason is, in pixels: wide enough that none is drawn across an edge.
+ * @param {string} said
+ */
+function reasonWidth(said) {
+  return [...said].reduce((sum, letter) => sum + (/[ijlt.,:;()'{}[\]|! ]/.test(letter) ? 3.5 : /[A-Zmw]/.test(letter) ? 7.6 : letter > "\u2e80" ? 11 : 6.1), 0);
+}
 
 /**
  * Names on the left, reasons across refused rows, totals on the right.
  * @param {HeatInput} input
  * @param {number} left
  * @param {number} right
- * @param {number} columns
+ * @param {number} reasonsEnd
  */
-function labels({ decision, rows, colours, lang, width }, left, right, columns) {
+function labels({ decision, rows, colours, lang, width }, left, right, reasonsEnd) {
   const at = (/** @type {number} */ x, /** @type {(row: NodeRow) => boolean} */ which,
     /** @type {(row: NodeRow) => string} */ say) =>
     rows.flatMap((row, y) => (which(row) ? [{ x, y, text: say(row) }] : []));
   const unit = width / (right - left);
-  const room = Math.max(8, Math.floor((columns * unit) / REASON_LETTER_PX));
+  const room = (reasonsEnd - 0.54) * unit;
   const reason = (/** @type {NodeRow} */ row) => {
     if (!row.tried) return text(lang, row.notRun ? "decision.notRun" : "decision.notTried");
     const whole = width >= WIDE_PX && row.plugin ? `${row.plugin} ${row.reason}` : row.reason;
-    const cut = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole;
+    let cut = whole;
+    while (reasonWidth(cut) > room && cut.length > 8) cut = `${cut.slice(0, -2)}…`;
     const plugin = width >= WIDE_PX ? row.plugin : "";
     return plugin && cut.startsWith(plugin) ? `<b>${plugin}</b>${escapeText(cut.slice(plugin.length))}` : escapeText(cut);
   };
@@ -213,7 +221,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, columns) 
       { size: 12.5, position: "middle left" }),
     words(at(right - 0.1, (row) => row.feasible && !row.best && decision.plugins.length > 0, total), colours.t1,
       { size: 12.5, position: "middle left" }),
-    words(at(right - 0.1, (row) => !row.feasible && decision.plugins.length > 0, () => "–"), colours.t3, { size: 12, position: "middle left" }),
+    words(at(right - 0.1, (row) => !row.feasible && width >= WIDE_PX && decision.plugins.length > 0, () => "–"), colours.t3, { size: 12, position: "middle left" }),
     words(decision.plugins.length > 0 ? [] : at(0.56, (row) => row.feasible, (row) =>
       text(lang, row.chosen ? "decision.only" : "stage.feasible")), colours.grnt, { size: 11, position: "middle right" }),
   ];

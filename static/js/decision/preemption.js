@@ -57,8 +57,9 @@ function choice(rows, lang, say) {
             h("span", { text: text(lang, `criterion.${name}`) }))),
           h("th", { scope: "col", text: text(lang, "preemption.end") }))),
         h("tbody", {}, ...rows.map((row) => h("tr", { class: row.chosen ? "dc-chosen" : "", "data-out": row.out },
-          h("th", { scope: "row" }, row.chosen ? h("b", { text: row.node }) : h("s", { text: row.node }),
-            h("span", { class: "dc-hint", text: row.victims.map(say).join(", ") })),
+          // The others' pods stand below, node by node: here they would part the numbers that are compared.
+          h("th", { scope: "row", title: row.victims.map(say).join(", ") }, row.chosen ? h("b", { text: row.node }) : h("s", { text: row.node }),
+            row.chosen ? h("span", { class: "dc-hint", text: row.victims.map(say).join(", ") }) : null),
           ...(row.costs.length > 0 ? row.costs : CRITERIA.map(() => null)).map((cost) =>
             h("td", { "data-state": cost?.state ?? "" }, cost ? costText(cost, row.victims.length, lang) : null)),
           h("td", { class: "dc-end" }, endChip(row, lang))))),

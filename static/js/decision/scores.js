@@ -81,7 +81,7 @@ function segment(plugin, index, { rows, colours, y, unit, lang }) {
     },
     // A number that does not fit its segment would be turned or shrunk: leave it to the hover box.
     text: values.map((value) => (value * unit > 24 ? String(Math.round(value)) : "")),
-    textposition: "inside", insidetextanchor: "middle", textangle: 0,
+    textposition: "inside", insidetextanchor: "middle", textangle: 0, constraintext: "none",
     textfont: { size: 11, color: hue === 0 ? colours["on-plugin-1"] : colours["on-plugin"] },
     hovertemplate: `${plugin.name} %{x} ${text(lang, "stage.pts")}<extra></extra>`,
   };

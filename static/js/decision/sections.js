@@ -110,11 +110,11 @@ export function chartSection(decision, trace, shown) {
  */
 export function scoresSection(decision, lang) {
   if (decision.plugins.length === 0) {
+    if (decision.feasible === 0 && decision.nodes > 0) return null;
     // With one feasible node the scheduler scores nothing; the place says so instead of standing empty.
     return h("section", { class: "dc-section dc-scores", "data-testid": "decision-scores" },
       h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") })),
-      h("p", { class: "dc-note", text: text(lang, decision.feasible > 1 || decision.nodes === 0 ? "decision.notYet"
-        : decision.feasible === 1 ? "decision.notScored" : "decision.noScores") }));
+      h("p", { class: "dc-note", text: text(lang, decision.feasible === 1 ? "decision.notScored" : "decision.notYet") }));
   }
   return h("section", { class: "dc-section dc-scores" },
     h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") }),

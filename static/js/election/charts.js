@@ -206,7 +206,8 @@ function writeTraces(scene, story) {
  */
 const perMsOf = ({ width, size, fromMs, toMs }) => (width - 15 * size) / ((toMs - fromMs) * 1.02);
 
-/** @typedef {{t: number, y: number, said: string, colour: string, bold?: boolean, at?: "right" | "left" | "center"}} Label */
+/** @typedef {{t: number, y: number, said: string, colour: string, bold?: boolean, at?: "right" | "left" | "center",
+ *   turned?: string}} Label `turned`: its colour on the other side of its moment, where it stands on a bar */
 
 /**
  * All words in the chart as one trace: annotations are measured, and measured wrongly where the page is enlarged.
@@ -244,7 +245,7 @@ function labels(scene, story) {
     const begins = [...row.reads.map(({ t }) => t), ...row.sights.map(({ seenMs }) => seenMs), ...row.beliefs.map(({ fromMs }) => fromMs)];
     // Where something else follows at once on the line of the bars, the word stands below it.
     const taken = begins.some((t) => t >= one.toMs && t <= end);
-    return { t: one.toMs, y: row.index + 1 + (taken ? AT.marks : AT.bar), said, colour: colours.t1, bold: true };
+    return { t: one.toMs, y: row.index + 1 + (taken ? AT.marks : AT.bar), said, colour: colours.t1, turned: taken ? colours.t1 : on(row.identity), bold: true };
   };
   const on = (/** @type {string} */ name) => hueOf(colours, story.rows.find((row) => row.identity === name)?.index ?? 0).on;
   return [

@@ -36,7 +36,8 @@ export function withRoom(labels, { fromMs, toMs, perMs, size }) {
     return from >= -size && to <= end + 2 * size && taken.every((other) => Math.abs(other.y - one.y) > 0.01 || to <= other.from || from >= other.to);
   };
   return labels.flatMap((label) => {
-    const turns = /** @type {const} */ ([label.at ?? "right", "left", "right"]).map((at) => ({ ...label, at }));
+    const meant = label.at ?? "right";
+    const turns = /** @type {const} */ ([meant, "left", "right"]).map((at) => ({ ...label, at, colour: at === meant ? label.colour : label.turned ?? label.colour }));
     const found = turns.find(fits);
     if (!found) return [];
     taken.push({ y: found.y, ...spanOf(found) });

@@ -12,6 +12,8 @@ import { mountBookmarks, mountStrip } from "./timeline-strip.js";
 
 const ZOOMS = /** @type {const} */ ([["zoom_all", 0], ["zoom_6min", 360_000], ["zoom_1min", 60_000], ["zoom_10s", 10_000], ["zoom_tick", 1_000]]);
 const SIGNS = { ADDED: "●", MODIFIED: "◆", DELETED: "✕" };
+/** Of what is still to come for whoever holds the page. */
+const HOLLOW = { ADDED: "○", MODIFIED: "◇", DELETED: "✕" };
 /** Marks of the list, newest first. */
 const LISTED_MAX = 200;
 
@@ -209,18 +211,29 @@ function timelineId(state) {
  */
 function itemOf({ at, count, rv, mark, renewal }, view, lang, held) {
   const person = mark?.lane === "people" ? actorOf(view, mark.actor) : null;
-  const sign = person ? initials(person.name) : mark ? (mark.lane === "scheduler" ? "▲" : SIGNS[mark.verb]) : number(lang, count);
+  const after = rv > held;
+  const sign = person ? initials(person.name) : mark ? signOf(mark, after) : number(lang, count);
   // Renewals are so even that their number tells nothing: a stroke says that they go on.
   const shape = person ? "person" : renewal ? "tick" : mark ? "single" : "many";
-  const made = element("span", { class: `tl-item ${shape}${rv > held ? " after" : ""}`, "data-rv": rv || undefined }, shape === "tick" ? "" : sign);
+  const made = element("span", { class: `tl-item ${shape}${after ? " after" : ""}`, "data-rv": rv || undefined }, shape === "tick" ? "" : sign);
   if (person) {
     const { hue, ring } = faceOf(person);
     made.dataset["color"] = String(hue);
     made.classList.toggle("ring", ring);
   }
   made.style.left = `${100 * at}%`;
-  made.title = mark ? `${clockTime(view.epochMs + mark.simTime * 1000, true)} · ${mark.text}` : text(lang, "tl_many", { count: number(lang, count) });
+  const many = text(lang, "tl_many", { count: number(lang, count) });
+  made.title = mark ? [clockTime(view.epochMs + mark.simTime * 1000, true), mark.text, ...(count > 1 ? [many] : [])].join(" · ") : many;
   return made;
+}
+
+/**
+ * @param {Mark} mark
+ * @param {boolean} after
+ */
+function signOf({ lane, verb }, after) {
+  if (lane === "scheduler") return after ? "△" : "▲";
+  return (after ? HOLLOW : SIGNS)[verb];
 }
 
 /**

@@ -28,6 +28,7 @@ export function mountLegend(element, dispatch) {
   const groups = h("ul", { class: "st-legend-list" });
   const stateTitle = h("b");
   const colourTitle = h("b");
+  const rest = h("span", { class: "st-legend-rest", "data-testid": "legend-rest", hidden: true });
   const detail = h("span", { class: "st-legend-side", "data-testid": "stage-detail" });
   const by = h("span", { class: "st-legend-side st-legend-by" });
   const choices = COLOURS_BY.map((name) =>
@@ -39,8 +40,9 @@ export function mountLegend(element, dispatch) {
   } });
   more.setAttribute("aria-expanded", "false");
   element.append(h("div", { class: "st-legend-row" }, stateTitle, states),
-    h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by), more);
+    h("div", { class: "st-legend-row" }, colourTitle, groups, rest, detail, by), more);
   let look = "";
+  let shown = { used: /** @type {readonly Group[]} */ ([]), lang: /** @type {Lang} */ ("en") };
 
   /** @param {{groups: readonly Group[], aged: boolean, pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null,
    *   trial?: Trial | null, compares?: boolean}} input `compares`: a held moment and now are on the nodes together */
@@ -49,7 +51,7 @@ export function mountLegend(element, dispatch) {
     const present = statesOf(pods);
     const plugins = scoring(scene);
     const range = plugins.length && layout.level >= 4 ? scene?.range ?? null : null;
-    const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
+    const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.wide} ${layout.inView} ${[...present].join()} `
       + `${plugins.map(({ plugin }) => plugin).join()} ${range?.from} ${range?.to} ${aged} ${trial?.last} ${compares} `
       + used.map((group) => `${group.key}:${group.label}:${group.number}`).join(" ");
     if (next === look) return;
@@ -59,7 +61,7 @@ export function mountLegend(element, dispatch) {
     const sign = (/** @type {string} */ state, /** @type {string} */ said, /** @type {boolean} */ there, old = false) =>
       h("li", { "data-present": String(there) }, glyphElement({ state, hue: 0, ring: false, old }, 13, colours), h("span", { text: said }));
     const usage = h("li", { class: "st-legend-usage" }, h("i", { class: "st-usage-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "legend.usage") }));
-    states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(range ? rangeItems(range, lang) : plugins.length ? plugins.map(pluginItem) : [
+    states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(range ? rangeItems(range, lang) : plugins.length ? plugins.map(pluginItem) : layout.wide ? evictionItems(colours, lang) : [
       ...(aged ? [sign("running", text(lang, "pod.old"), true, true)] : []),
       ...(compares ? differenceItems(colours, lang) : used.length && layout.level < 4 ? [usage] : []),
       ...STATES.map((state) => sign(state, text(lang, `state.${state}`), present.has(state))),
@@ -71,9 +73,8 @@ export function mountLegend(element, dispatch) {
       item.replaceChildren(glyphElement({ state: "running", hue: group.hue, ring: group.ring }, 10, colours),
         h("span", { text: group.label || text(lang, "legend.nobody") }));
     });
-    if (used.length > named.length) {
-      groups.append(h("li", { "data-key": "more", text: text(lang, "legend.more", { n: used.length - named.length }) }));
-    }
+    shown = { used, lang };
+    requestAnimationFrame(count);
     detail.replaceChildren(icon("search", 13), h("span", { text: detailText(layout, lang) }));
     by.replaceChildren(text(lang, "legend.by"), " ", ...choices.flatMap((button, index) => {
       const name = COLOURS_BY[index];
@@ -82,6 +83,19 @@ export function mountLegend(element, dispatch) {
       return index === 0 ? [button] : [" · ", button];
     }));
   }
+
+  /** Says how many groups have found no room: whole names only are shown, and none is left out in silence. */
+  function count() {
+    const top = /** @type {HTMLElement | null} */ (groups.firstElementChild)?.offsetTop ?? 0;
+    const seen = [...groups.children].filter((item) => /** @type {HTMLElement} */ (item).offsetTop === top).length;
+    const left = shown.used.slice(seen);
+    rest.hidden = left.length === 0;
+    setText(rest, text(shown.lang, "legend.more", { n: left.length }));
+    rest.title = left.map(({ label }) => label || text(shown.lang, "legend.nobody")).join(", ");
+  }
+
+  // In a frame of its own: what it shows changes the room that is observed.
+  new ResizeObserver(() => requestAnimationFrame(count)).observe(groups);
   return { render };
 }
 
@@ -140,6 +154,24 @@ function rangeItems({ from, to }, lang) {
       h("span", { text: number(lang, to) })),
     h("li", {}, h("i", { class: "st-refused-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "trial.refused") })),
     h("li", {}, h("i", { class: "st-tie-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "stage.tie") })),
+  ];
+}
+
+/**
+ * What stands on the nodes in the scene of a preemption.
+ * @param {Colours} colours
+ * @param {Lang} lang
+ */
+function evictionItems(colours, lang) {
+  const fate = (/** @type {string} */ state, /** @type {string} */ said) =>
+    h("li", {}, glyphElement({ state, hue: 0, ring: false }, 13, colours), h("span", { text: text(lang, said) }));
+  const frame = (/** @type {string} */ sign, /** @type {string} */ said) =>
+    h("li", {}, h("i", { class: sign, "aria-hidden": "true" }), h("span", { text: text(lang, said) }));
+  return [
+    h("li", {}, h("b", { text: "100" }), h("span", { text: text(lang, "legend.priority") })),
+    fate("victim", "state.victim"), fate("reprieved", "fates.reprieved"),
+    h("li", {}, icon("shield", 13), h("span", { text: text(lang, "legend.breaksBudget") })), fate("nominated", "state.nominated"),
+    frame("st-trial-frame", "stage.candidate"), frame("st-tie-sign", "stage.chosenNode"), frame("st-refused-sign", "legend.cannotHelp"),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Where everything lies on a wall: as fine as lets all nodes be seen, because nobody scrolls there. Pure geometry. */
+/** Where everything lies on a wall, and where nodes are few: as fine as lets all of them be seen. Pure geometry. */
 
 /** @import { Layout, LayoutInput, Level } from "./levels.js" */
 import { TILE, ZONE_HEADING, cardBox, cellBox, flowing, layoutNodes, sideBySide, stacked } from "./levels.js";
@@ -7,7 +7,8 @@ import { TILE, ZONE_HEADING, cardBox, cellBox, flowing, layoutNodes, sideBySide,
 const CARD_MIN = 150;
 /** Tiles from the finest to the smallest: as narrow and low as one may be, and as wide and tall as it may grow. */
 const TILES = /** @type {const} */ ([
-  { level: 2, w: 136, h: 116, gapX: 6, gapY: 7, wide: 180, tall: 180 },
+  { level: 2, w: 136, h: 108, gapX: 6, gapY: 7, wide: 180, tall: 180 },
+  { level: 2, w: 190, h: 92, gapX: 6, gapY: 7, wide: 250, tall: 116 },
   { level: 3, w: 96, h: 74, gapX: 6, gapY: 6, wide: 190, tall: 116 },
   { level: 3, w: 72, h: 60, gapX: 5, gapY: 5, wide: 110, tall: 110 },
 ]);

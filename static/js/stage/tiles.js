@@ -26,6 +26,9 @@ const EXTENDED_SHOWN = 2;
 /** From this height on a small tile has a line for what is said of it, and how many lines for why not. */
 const TALL = 82;
 const TALL_LINES = 3;
+/** Below this height the total of a tile has no line of its own: it stands at the right of the pods, in so much room. */
+const LOW = 108;
+const SCORE_ROOM = 130;
 /**
  * Where the glyphs of a tile of level 2 stand: one row while a cycle is told on it, else as many as there is room.
  * @param {TileBox} box
@@ -37,7 +40,8 @@ export function glyphArea(box, node, scored) {
   const top = extended > 0 ? 53 + 11 * extended : 57;
   const below = waitingGhost(node) ? GHOST_ROW : 0;
   const rows = scored ? 1 : Math.max(1, Math.floor((box.h - top - below - 7) / GLYPH_PITCH));
-  return { x: box.x + PAD, y: box.y + top, w: box.w - 2 * PAD, rows, size: GLYPH_SIZE - 1, pitch: GLYPH_PITCH };
+  const room = box.w - 2 * PAD - (scored && box.h < LOW ? SCORE_ROOM : 0);
+  return { x: box.x + PAD, y: box.y + top, w: room, rows, size: GLYPH_SIZE - 1, pitch: GLYPH_PITCH };
 }
 
 /** Height of the line that names a pod nominated to a tile's node. */
@@ -141,11 +145,12 @@ export function bars(pen, node, x, y, w, details = []) {
   const lacking = [...node.extended].sort((a, b) =>
     Number(Boolean(shortOf(details, b.resource))) - Number(Boolean(shortOf(details, a.resource))));
   for (const { name, resource, used, max } of lacking.slice(0, EXTENDED_SHOWN)) rows.push([name, `${used}/${max}`, used / max, resource]);
-  const pitch = rows.length > 2 ? 11 : 13;
+  const many = rows.length > 2;
+  const pitch = many ? 11 : 13;
   rows.forEach(([name, numbers, share, resource], index) => {
-    const at = y + index * pitch - (rows.length > 2 ? 2 : 0);
+    const at = y + index * pitch - (many ? 2 : 0);
     write(pen, name, x, at, { colour: pen.colours.t2, width: 29 });
-    write(pen, numbers, x + w, at, { size: 11.5, colour: pen.colours.t2, align: "right" });
+    write(pen, numbers, x + w, at, { size: many ? 11 : 11.5, colour: pen.colours.t2, align: "right" });
     const short = shortOf(details, resource);
     const width = Math.max(20, w - 31 - 44);
     const later = laterShare(node, resource);
@@ -174,7 +179,7 @@ function score(pen, box, scene, cycle) {
   const { colours } = pen;
   const y = box.y + box.h - 28;
   const amber = scene.tied || scene.winner;
-  let x = box.x + PAD;
+  let x = box.h < LOW ? box.x + box.w - PAD - SCORE_ROOM : box.x + PAD;
   x += write(pen, String(scene.total), x, y, { size: 18, weight: 600, colour: amber ? colours.ambt : colours.t1 }) + 4;
   // The crown's chip needs the room of the unit; the unit stands on every other tile.
   if (!scene.winner) x += write(pen, text(pen.lang, "stage.pts"), x, y + 1, { colour: colours.t2 }) + 7;

@@ -7,10 +7,12 @@ import { pageZoom } from "../dom/dom.js";
 import { objectsOf } from "../state/selectors.js";
 import { MARGIN } from "./field.js";
 import { layoutOnWall } from "./levels-wall.js";
-import { layoutNodes, levelFor, scrollAfterZoom } from "./levels.js";
+import { layoutNodes, scrollAfterZoom } from "./levels.js";
 
 /** Height of the node area below which two rows of tiles would be cut: above charts that are open, smaller ones show all nodes. */
 const LOW = 264;
+/** So few nodes are compared with one another: tiles that are all seen tell more than larger ones of which some are not. */
+const FEW = 16;
 /** Room that a layout needs at least, so that a stage being folded away does not divide by nothing. */
 const ROOM_MIN = 60;
 /** Where a zoom without a pointer holds still: the first row under its heading. */
@@ -55,8 +57,7 @@ export function makeViewport(scroller, spacer) {
     const next = `${width} ${height} ${zoom} ${wide} ${wall} ${names}`;
     if (next === key) return;
     key = next;
-    // So few are compared with one another: tiles that are all seen tell more than cards of which some are not.
-    const few = levelFor(model.nodes.size) === 1;
+    const few = model.nodes.size <= FEW;
     layout = (wall || few || height < LOW ? layoutOnWall : layoutNodes)({ zones: model.zones, width, height, zoom, wide });
     const whole = Math.ceil(layout.height + 2 * MARGIN);
     spacer.style.height = `${whole}px`;

@@ -53,10 +53,14 @@ export function itemsOf(state, lane) {
     const told = renewed.size ? there.find(({ rv }) => !renewed.has(rv)) : undefined;
     if (told) return [{ at: placeOf(state, told.simTime * 1000), count, rv: told.rv, mark: told, renewal: false }];
     const renewal = lane === "leases";
-    if (count <= SINGLE_MAX && there.length === count)
-      return there.map((mark) => ({ at: placeOf(state, mark.simTime * 1000), count: 1, rv: mark.rv, mark, renewal }));
     const last = there[there.length - 1];
-    return [{ at: placeOf(state, state.countedFromMs + (slot + 0.5) * slotMs), count, rv: last?.rv ?? 0, mark: null, renewal }];
+    const middle = placeOf(state, state.countedFromMs + (slot + 0.5) * slotMs);
+    // A face is as wide as its part of the time: what one person did in it is one face.
+    const alone = lane === "people" && last && there.length === count && there.every(({ actor }) => actor === last.actor);
+    if (alone) return [{ at: middle, count, rv: last.rv, mark: last, renewal: false }];
+    if (lane !== "people" && count <= SINGLE_MAX && there.length === count)
+      return there.map((mark) => ({ at: placeOf(state, mark.simTime * 1000), count: 1, rv: mark.rv, mark, renewal }));
+    return [{ at: middle, count, rv: last?.rv ?? 0, mark: null, renewal }];
   };
   return counts.flatMap(drawn).filter(({ at }) => at >= 0 && at <= 1);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { afterwards, changesOf, conflictOf, durationOf, objectOf, quotaOf, saidBy, STAGES, toneOf, wayOf } from "../../../static/js/control/requests-model.js";
+import { afterwards, changesOf, conflictOf, durationOf, markedPiece, objectOf, quotaOf, saidBy, STAGES, toneOf, wayOf } from "../../../static/js/control/requests-model.js";
 
 const step = (name, plugin, result = "ok", message = undefined, ms = 1) => ({ step: name, plugin, ms, result, message });
 const request = (fields) => ({
@@ -21,6 +21,11 @@ test("every stage is told, in the order of a real API server, and what it change
   assert.equal(way[7].ms, 2);
   assert.deepEqual(changesOf(way[3].steps[0]), ["priority 0", "PreemptLowerPriority"]);
   assert.deepEqual(changesOf(way[3].steps[1]), []);
+});
+
+test("what was added has a plus; what was changed or is gone says so itself", () => {
+  const pieces = changesOf(step("registry", "decode", "changed", "spec.dnsPolicy: ClusterFirst, ~ spec.replicas: 3, − spec.paused, … 7"));
+  assert.deepEqual(pieces.map(markedPiece), ["+ spec.dnsPolicy: ClusterFirst", "~ spec.replicas: 3", "− spec.paused", "… 7"]);
 });
 
 test("the way ends where it was refused; a stage before it that has no step is none of this kind of request", () => {

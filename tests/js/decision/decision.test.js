@@ -199,3 +199,20 @@ test("round robin asked no other node, and the words do not say that it was the 
   const turn = envelope({ era: "round-robin", result: { result: "scheduled", feasible: ["n2"], firstFail: {}, chosen: "n2" } });
   assert.match(decisionWords(decisionOf(turn.result), turn, "en"), /^The pod went to n2\. Round robin takes the node whose turn it is, n2, and asks no other\.$/);
 });
+
+test("a refused node's reason takes the total's column too in a narrow panel, and is cut only where even that is too little", () => {
+  const whole = "node(s) had untolerated taint {gpu: true}";
+  const given = trace();
+  const decision = decisionOf({ ...given, firstFail: { ...given.firstFail, n2: { code: "Unschedulable", plugin: "TaintToleration", reasons: [whole] } } });
+  const told = (/** @type {number} */ width) => heatmapChart({ decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width })
+    .data.flatMap((one) => one.text ?? []).find((said) => said.includes("node(s)"));
+  assert.equal(told(340), whole);
+  assert.match(told(200), /^node\(s\) had .*…$/);
+});
+
+test("a number on a segment keeps the size that can be read", () => {
+  const decision = decisionOf(trace());
+  const { data } = scoresChart({ decision, rows: ranking(decision), colours: COLOURS, lang: "en", width: 480 });
+  const segments = data.filter((one) => one.name);
+  assert.deepEqual(segments.map(({ constraintext, textfont }) => [constraintext, textfont.size]), [["none", 11], ["none", 11]]);
+});

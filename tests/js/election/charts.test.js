@@ -111,6 +111,8 @@ test("no word ends beyond the chart or stands across another; faults that begin 
   assert.deepEqual(kept(label(30_000, "first of two", "right"), label(29_900, "second of two", "right")), ["first of two right", "second of two left"]);
   assert.deepEqual(kept(label(30_000, "first", "right"), label(30_000, "second", "right"), label(30_000, "third", "right")), ["first right", "second left"]);
   assert.deepEqual(kept(label(30_000, "a row", "right"), label(30_000, "another", "right", 1)), ["a row right", "another right"]);
+  const onBar = (/** @type {number} */ t) => withRoom([{ ...label(t, "gives up", "right"), colour: "dark", turned: "light" }], chart).map(({ at, colour }) => [at, colour])[0];
+  assert.deepEqual([onBar(30_000), onBar(59_900)], [["right", "dark"], ["left", "light"]], "on the bar that ended it has that bar's ink");
   const told = [{ identity: S0, component: "kube-scheduler", beliefs: [{ fromMs: 0, toMs: null }], refusals: [], tries: [],
     faults: [{ kind: "rate", rate: 0.5, fromMs: 20_000, toMs: null }, { kind: "partition", rate: null, fromMs: 20_000, toMs: null }] }];
   const { data } = electionChart(SCENE, storyOf({ told, renewals: [], writes: [] }, 60_000));

@@ -126,7 +126,7 @@ test("the scene of a preemption has wide nodes, all of them seen, and only where
 
 test("on a wall every node is seen at once, as finely as there is room", () => {
   const wall = (/** @type {readonly number[]} */ counts, zoom = 1) => layoutOnWall({ zones: zonesOf(counts), width: 490, height: 250, zoom });
-  const levels = /** @type {const} */ ([[[3], 1], [[1, 1, 1], 1], [[4], 3], [[4, 4, 4], 3], [[15], 3], [[100], 4], [[40, 30, 30], 4], [[1000], 5]]);
+  const levels = /** @type {const} */ ([[[3], 1], [[1, 1, 1], 1], [[4], 2], [[4, 4, 4], 3], [[15], 3], [[100], 4], [[40, 30, 30], 4], [[1000], 5]]);
   for (const [counts, level] of levels) {
     const found = wall(counts);
     assert.equal(found.level, level, `${counts}`);
@@ -141,4 +141,13 @@ test("on a wall every node is seen at once, as finely as there is room", () => {
   assert.deepEqual([sealed.level, new Set(sealed.tiles.map(({ x }) => x)).size], [1, 2], "three below a notice name their pods, two and one");
   assert.deepEqual([sealed.tiles.every(isNarrow), layout([1]).tiles.some(isNarrow)], [true, false]);
   assert.equal(wall([4, 4, 4], 3).level, 1, "who zooms sees more of fewer");
+});
+
+test("twelve nodes above open charts are all seen, with their bars as long as there is room for those", () => {
+  const above = (/** @type {number} */ width, /** @type {number} */ height) => layoutOnWall({ zones: zonesOf([4, 4, 4]), width, height, zoom: 1 });
+  for (const [width, height, level] of /** @type {const} */ ([[454, 490, 2], [726, 430, 2], [726, 390, 3], [454, 400, 3]])) {
+    const { tiles, level: found } = above(width, height);
+    assert.equal(found, level, `${width} × ${height}`);
+    assert.ok(tiles.every(({ x, y, w, h }) => x + w <= width && y + h <= height), `${width} × ${height}: all are seen`);
+  }
 });
