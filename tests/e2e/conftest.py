@@ -133,6 +133,22 @@ def wait_state(
         page.wait_for_timeout(ASKED_AGAIN_MS)
 
 
+def laid(page: Page, holds: str, what: str, **places: str) -> None:
+    """Wait until things lie as told: `holds` is JavaScript over the rectangles of the first that each selector finds.
+
+    All are measured in one frame: between two the layout may change. What is wider or higher than nothing is there.
+    """
+    measured = f"""(places) => {{
+      const measure = ([name, one]) => [name, document.querySelector(one)?.getBoundingClientRect()];
+      const {{ {", ".join(places)} }} = Object.fromEntries(Object.entries(places).map(measure));
+      return [{", ".join(places)}].every((one) => one && one.width && one.height) && ({holds});
+    }}"""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not page.evaluate(measured, places):
+        assert time.monotonic() < deadline, what
+        page.wait_for_timeout(ASKED_AGAIN_MS)
+
+
 def drawn(page: Page) -> None:
     """Wait until a session's page shows all that it knows now."""
     wait_state(page, lambda now: True, "the page is drawn")

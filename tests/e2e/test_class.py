@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, wait_state
 from tests.e2e.test_accessible import PHONE, Judge, dress
 
 WALL = {"width": 1024, "height": 768}
@@ -145,9 +145,7 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     for page in (wall, teacher):
         expect(page.get_by_test_id("rules-world")).to_contain_text("lowest priority dies")
     judge.look(wall, "a world under a rule")
-    worlds = wall.locator(".rw-worlds").bounding_box()
-    assert worlds
-    assert worlds["y"] + worlds["height"] <= WALL["height"], "both worlds are seen at once"
+    laid(wall, "worlds.bottom <= innerHeight", "both worlds are seen at once", worlds=".rw-worlds")
     cut = "pods => pods.filter(pod => pod.scrollWidth > pod.clientWidth).map(pod => pod.textContent)"
     assert wall.locator(".rw-worlds .pod").evaluate_all(cut) == []
     picture(wall, "class-worlds-wall")
@@ -406,6 +404,5 @@ def test_alone_on_a_phone_the_button_has_the_whole_foot(open_classroom: Callable
     classroom = open_classroom("", lesson="life-of-a-pod", alone=True)
     page = teacher_page(classroom, **PHONE)
     page.get_by_test_id("lesson-next").click()
-    button, option = page.get_by_test_id("vote-send"), page.locator(".vote-option").first
-    expect(button).to_be_visible()
-    assert (button.bounding_box() or {})["x"] == (option.bounding_box() or {})["x"], "they stand at the same edge"
+    button = '[data-testid="vote-send"]'
+    laid(page, "button.left === option.left", "they stand at the same edge", button=button, option=".vote-option")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, wait_state
 from tests.tools import axe
 
 #: What a machine without Noto, Segoe or Roboto draws with: the widest letters among the usual ones.
@@ -43,11 +43,7 @@ def test_a_decision_is_enlarged_over_the_page_and_goes_back_beside_the_stage(
     expect(page.locator("#stage")).to_be_hidden()
     expect(button).to_be_focused()
     expect(button).to_have_attribute("aria-pressed", "true")
-    heat = page.locator(".dc-heat").bounding_box()
-    scores = page.locator(".dc-scores").bounding_box()
-    assert heat is not None
-    assert scores is not None
-    assert heat["x"] + heat["width"] <= scores["x"], "scores stand beside the verdicts"
+    laid(page, "heat.right <= scores.left", "scores stand beside the verdicts", heat=".dc-heat", scores=".dc-scores")
     drawn(page)
     assert axe.problems(page) == []
     picture(page, "decision-enlarged")
@@ -64,9 +60,7 @@ def test_what_if_has_the_palettes_room_on_a_laptop_and_all_nodes_are_seen(
     page = classroom.teacher(viewport={"width": 1366, "height": 768})
     selected(classroom, page, "whatif")
     page.locator(".wi").wait_for()
-    inspector = page.locator("#inspector").bounding_box()
-    assert inspector is not None
-    assert inspector["width"] == 560
+    laid(page, "inspector.width === 560", "there is room for two columns", inspector="#inspector")
     expect(page.locator("#palette")).to_be_hidden()
     drawn(page)
     zones = page.evaluate("() => document.querySelector('.st-nodes').clientWidth")
@@ -111,17 +105,13 @@ def test_open_charts_have_the_page_and_the_stage_above_them_shows_every_node(
         page.get_by_test_id(f"dock-{tab}").click()
         expect(page.locator("#palette")).to_be_hidden()
         drawn(page)
-        dock = page.locator("#dock").bounding_box()
-        assert dock is not None
-        assert (dock["x"], dock["width"]) == (0, 1366)
+        laid(page, "dock.left === 0 && dock.width === 1366", "charts have the page's width", dock="#dock")
         assert page.evaluate(whole) <= 0, "nothing is scrolled to"
     picture(page, "dock-tall-1366")
     page.set_viewport_size({"width": 1100, "height": 768})
     drawn(page)
-    lanes, dock = (page.locator(one).bounding_box() for one in ("#stage", "#dock"))
-    assert lanes is not None
-    assert dock is not None
-    assert lanes["y"] + lanes["height"] <= dock["y"] + 1, "charts stand below the stage, not over it"
+    below = "lanes.bottom <= dock.top + 1"
+    laid(page, below, "charts stand below the stage, not over it", lanes="#stage", dock="#dock")
     assert page.evaluate(whole) <= 0, "nothing is scrolled to"
     picture(page, "dock-tall-1100")
     page.set_viewport_size({"width": 1366, "height": 768})

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Classroom, drawn, picture, state, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, state, wait_state
 from tests.tools import axe
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -163,9 +163,8 @@ def test_a_recording_opens_without_a_server(open_classroom: Callable[[str], Clas
     assert "first" not in names(now)
     expect(watched.get_by_test_id("dock-timeline")).to_have_attribute("aria-selected", "true")
     # The stage has all the room that the inspector leaves, and that is read as it is everywhere.
-    drawn = {name: watched.locator(f"#{name}").bounding_box() or {} for name in ("stage", "inspector", "dock")}
-    assert (drawn["stage"]["x"], drawn["stage"]["width"]) == (drawn["dock"]["x"], drawn["dock"]["width"])
-    assert drawn["stage"]["width"] + drawn["inspector"]["width"] == 1366
+    holds = "stage.left === dock.left && stage.width === dock.width && stage.width + inspector.width === 1366"
+    laid(watched, holds, "stage and dock share what is left", stage="#stage", inspector="#inspector", dock="#dock")
     empty = watched.locator(".inspector-empty")
     assert empty.evaluate("one => getComputedStyle(one).writingMode") == "horizontal-tb"
 
@@ -227,16 +226,5 @@ def test_all_lanes_are_seen_on_a_narrow_window(open_classroom: Callable[[str], C
     held = page.evaluate("() => window.clustersim.state().revision")
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto(f"{page.url.partition('?')[0]}?rv={held}&tab=dock-timeline")
-    edge = page.locator(".inspector-empty h2")
-    expect(edge).to_be_visible()
-    # Both are measured in one frame: between two the moment's arrival may change the layout.
-    wait_state(
-        page,
-        lambda _: edge.evaluate(
-            """(word) => {
-              const inner = word.getBoundingClientRect(), outer = word.closest(".inspector").getBoundingClientRect();
-              return outer.width > 0 && outer.left <= inner.left && inner.right <= Math.min(outer.right, innerWidth);
-            }"""
-        ),
-        "no word is cut",
-    )
+    inside = "inspector.left <= word.left && word.right <= Math.min(inspector.right, innerWidth)"
+    laid(page, inside, "no word is cut", inspector="#inspector", word=".inspector-empty h2")

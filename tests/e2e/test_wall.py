@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, wait_state
 from tests.e2e.test_accessible import dress
 from tests.e2e.test_preemption import FILLERS, pod
 from tests.tools.letters import cut_words, listen_to_paint, painted_smaller_than, smaller_than
@@ -280,9 +280,7 @@ def test_what_a_lessons_step_is_about(open_classroom: Callable[..., Classroom], 
     expect(body).to_have_attribute("data-scene", "decision")
     wall.page.locator(".dc-body .main-svg").first.wait_for()
     wall.judge("guided-decision")
-    chart = wall.page.locator(".dc-body .main-svg").first.bounding_box()
-    assert chart
-    assert chart["y"] + chart["height"] <= 768, "all three nodes' scores are seen at once"
+    laid(wall.page, "chart.bottom <= 768", "all three nodes' scores are seen at once", chart=".dc-body .main-svg")
     classroom.session("POST", "/lesson", {"do": "start", "step": "league"})
     expect(body).to_have_attribute("data-scene", "stage")
     expect(wall.page.get_by_test_id("stage")).to_be_visible()
