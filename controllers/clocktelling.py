@@ -23,6 +23,11 @@ TELL_EVERY_MS: Final = 1_000
 """... but at most this often, in real milliseconds."""
 
 
+def beginning(*, paused: bool) -> Patch:
+    """Return what tells of a session that nobody has taken up yet: whoever does begins so, before obeying anything."""
+    return Patch(CLOCKS, "", CLOCK, {"status": {"paused": paused}}, "merge", "status")
+
+
 class ClockTeller:
     """Keeps the clock's status true."""
 

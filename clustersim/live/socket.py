@@ -19,6 +19,7 @@ from django.conf import settings
 from clustersim.classroom import auth, doors, limits, together
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.copies import tiles
+from clustersim.classroom.titles import session_told
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, Subscription, feed_for, hinted, in_thread
@@ -192,12 +193,7 @@ class _Socket:
                 "epochMs": session.epoch_ms,
                 "serverUnixMs": sessions.real_ms(),
                 "newestMs": feed.store.counters().last_ms,
-                "session": {
-                    "code": session.display_code,
-                    "title": session.title,
-                    "template": session.template,
-                    "seed": session.seed,
-                },
+                "session": session_told(session),
                 "me": {
                     "id": str(principal.participant_id),
                     "name": principal.name,

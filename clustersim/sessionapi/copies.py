@@ -10,7 +10,7 @@ from clustersim.classroom import limits
 from clustersim.classroom.auth import STUDENT, TEACHER, VIEWER
 from clustersim.classroom.copies import handing, tiles
 from clustersim.classroom.models import Copy
-from clustersim.sessionapi import addresses
+from clustersim.sessionapi import accidents, addresses
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
 from clustersim.store import sessions
 from scheduler_core.api.errors import Cause
@@ -46,11 +46,15 @@ def room(call: Call) -> HttpResponse:
 
 
 def put_on_wall(call: Call, copy: str) -> HttpResponse:
-    """Answer `POST …/copies/<code>/wall`: what somebody came to, without saying who, for the whole class."""
+    """Answer `POST …/copies/<code>/wall {"ask"?}`: what somebody came to, without saying who, for the whole class."""
     principal = call.require(TEACHER)
+    asks = call.body(("ask",)).get("ask", False)
+    if not isinstance(asks, bool):
+        raise refuse(Cause("ask", "give true or false"))
     found = handing.find(principal.session_id, copy)
     limits.spend(limits.HANDOUTS, principal.participant_id)
-    return answer(_made(handing.put_on_wall(principal, found)), 201)
+    hung, poll = accidents.ask_on_wall(call, principal, found) if asks else (handing.put_on_wall(principal, found), "")
+    return answer({**_made(hung), **({"poll": poll} if asks else {})}, 201)
 
 
 def take_from_wall(call: Call, copy: str) -> HttpResponse:

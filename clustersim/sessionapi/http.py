@@ -92,6 +92,12 @@ class Call:
             hints.touch(session.id)
         return principal
 
+    def elsewhere(self, session: SessionRow, principal: Principal) -> Call:
+        """Return this request as one to another session, by a seat there that was checked already."""
+        there = Call(self.request, session.code)
+        there.session, there.principal = session, principal
+        return there
+
     @cached_property
     def store(self) -> SqlStore:
         """Return the session's store."""

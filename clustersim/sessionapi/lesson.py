@@ -67,7 +67,6 @@ def told(call: Call, now: Standing) -> dict[str, Any]:
         "number": package.number,
         "document": package.document,
         "title": text(package.title, language),
-        "titles": {name: text(package.title, name) for name in LANGUAGES},
         "of": len(course.steps),
         "step": None if now.step is None else _step(call, now, now.step, language),
         "steps": [

@@ -6,7 +6,7 @@ vote is counted after a round ended. Seals follow the object: they are there bef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ from controllers.log.store import Gone, Stored
 from controllers.predicates import Moment, Predicate, View
 from controllers.rules.deciding import scene_of
 from controllers.rules.diagnosing import models_of
+from controllers.rules.rule import OTHER
+from controllers.rules.table import RULES
 from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
@@ -53,7 +55,7 @@ class Asked:
     component: str = ""
     question: Document = field(default_factory=dict)
     options: list[Document] = field(default_factory=list)
-    because: list[Document] = field(default_factory=list)
+    because: list[Document] | None = None
     hold: str | None = None
     limit: int = 0
     models: dict[str, str] = field(default_factory=dict)
@@ -81,7 +83,7 @@ def open_poll(call: Call, principal: Principal, asked: Asked) -> tuple[Stored, P
         "pod": asked.pod,
         "question": asked.question,
         "options": [_shown(option) for option in asked.options],
-        "because": asked.because,
+        "because": asked.because or [],
         "hold": hold,
         "limit": asked.limit,
         "alone": asked.alone,
@@ -163,7 +165,17 @@ def _with_options(call: Call, stored: Stored, row: Poll, asked: Asked) -> Stored
         options = asking.leader_options((one.object for one in call.store.list(REPLICAS)[0]), asked.component)
     if len(options) < 2:
         raise refuse(Cause("kind", "there is nothing to choose from: add what the question is about first"))
-    return _write(call, Patch(POLLS, "", stored.name, {"spec": {"options": options}}))
+    spec: Document = {"options": options}
+    if asked.because is None:
+        spec["because"] = _reasons(row.secret["models"].values())
+    return _write(call, Patch(POLLS, "", stored.name, {"spec": spec}))
+
+
+def _reasons(believed: Iterable[str]) -> list[Document]:
+    """Return the reasons of the rules that options follow, in the table's order: nothing of them tells which option."""
+    wanted = {OTHER, *believed}
+    found = [name for name in RULES if name in wanted]
+    return [{"id": name, "label": dict(RULES[name].because)} for name in found] if len(found) > 1 else []
 
 
 def _believed(past: Past, pod: PodInfo, kind: str, options: list[Document]) -> dict[str, str]:

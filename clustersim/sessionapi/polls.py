@@ -17,7 +17,6 @@ from controllers.log.store import Stored
 from controllers.predicates import ExpressionError, Predicate
 from controllers.registry.models.clustersim_v1 import PollSpec
 from controllers.registry.structs import bounds, options
-from controllers.rules.rule import OTHER
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
@@ -282,18 +281,13 @@ def _options(body: Document) -> list[Document]:
     return found
 
 
-def _because(body: Document) -> list[Document]:
-    """Return the reasons that a vote may give: those that are given, else those of the rules that options follow."""
+def _because(body: Document) -> list[Document] | None:
+    """Return the reasons that a vote may give, where the body says them."""
     given = body.get("because")
     if given is None:
-        models = [
-            *_models(body).values(),
-            *(one.get("model") for one in body.get("options") or () if isinstance(one, dict)),
-        ]
-        rules = list(dict.fromkeys(one for one in models if one in RULES))
-        given = [*rules, OTHER][:OPTIONS_MAX] if rules else []
-    words = [RULES[one].because if isinstance(one, str) and one in RULES else None for one in given]
+        return None
     found = _named(given, "because")
+    words = [RULES[one].because if isinstance(one, str) and one in RULES else None for one in given]
     return [
         {"id": one["id"], "label": one["label"] if said is None else dict(said)}
         for one, said in zip(found, words, strict=True)

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from clustersim.classroom import opening, people
 from clustersim.classroom.auth import VIEWER
+from clustersim.classroom.titles import session_told
 from clustersim.feed.batch import Batch, line
 from clustersim.feed.palette import Palette
 from clustersim.recording.document import DOCUMENT_BYTES_MAX, document
@@ -107,12 +108,12 @@ def _recorded(call: Call, rows: Sequence[Event], traces: int) -> dict[str, Any]:
             "epochMs": session.epoch_ms,
             "serverUnixMs": session.epoch_ms + newest_ms,
             "newestMs": newest_ms,
-            "session": _session(call),
+            "session": session_told(call.session),
             "me": me,
             "clock": None,
         },
         "info": {
-            **_session(call),
+            **session_told(call.session),
             "role": VIEWER,
             "release": settings.RELEASE,
             "me": me,
@@ -127,16 +128,6 @@ def _recorded(call: Call, rows: Sequence[Event], traces: int) -> dict[str, Any]:
         "marks": {language: told(store, chosen, language) for language in LANGUAGES},
         "lines": [line(revision, envelope) for revision, envelope in store.envelopes(base, newest, LINES_MAX)],
         "traces": [whole(past, envelope, blob) for envelope, blob in store.newest_traces(traces)] if traces else [],
-    }
-
-
-def _session(call: Call) -> dict[str, Any]:
-    session = call.session
-    return {
-        "code": session.display_code,
-        "title": session.title,
-        "template": session.template,
-        "seed": session.seed,
     }
 
 

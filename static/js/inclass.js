@@ -24,11 +24,10 @@ import { isWall } from "./state/looks.js";
  * @param {(message: string) => void} world.say
  * @param {(name: string, page: {element: HTMLElement, render: (view: View, ui: Ui) => void} | null) => void} world.offer
  *   a page of the phone
- * @param {(title: string) => void} world.entitle what the session is called here; "" as it is
  * @param {ConstructorParameters<typeof Guide>[0] & {free: () => boolean, check: () => Promise<any>}} world.page what it shows; free:
  *   nobody else says what; check: who can reach it
  */
-export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer, entitle, page }) {
+export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer, page }) {
   await Promise.all([loadTexts(ui().lang, "vote"), addStyles("class-vote", "class-outcome", "class-place")]);
   const classroom = new Classroom(new ClassApi(code), redraw, (ms, act) => void setTimeout(act, ms));
   /** @type {View | null} */
@@ -90,7 +89,6 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const teaching = leads(view.me) && !alone;
       const board = onWall && lesson && (lesson.step?.phase === "so" || !lesson.step || view.presenting.view?.scene === "lesson");
       if (lesson?.alone) rememberLesson(code, lesson);
-      entitle(titleOf(view, lesson));
       if (!current.phone && !onWall) decision.follow(poll, current, lesson);
       // The worlds under rules stand where the class looks: on the wall, and on the laptop of whoever leads.
       const rule = (onWall || (teaching && !current.phone)) && poll?.state === "revealed" ? (poll.rule ?? "") : "";
@@ -180,15 +178,6 @@ function behindOf(poll, lesson) {
   if (poll?.state === "revealed" && poll.answer?.decision) return { key: "vote.decision" };
   const select = partOf(lesson).endsWith(" told") ? lesson?.step?.view?.["select"] : "";
   return select ? { key: "vote.selected", values: { name: select.slice(Math.max(select.lastIndexOf("/"), select.indexOf(" ")) + 1) } } : null;
-}
-
-/**
- * A session that is called after its lesson is called so in the page's language.
- * @param {View} view
- * @param {Lesson | null} lesson
- */
-function titleOf({ session }, lesson) {
-  return session && Object.values(lesson?.titles ?? {}).includes(session.title) ? (lesson?.title ?? "") : "";
 }
 
 /**

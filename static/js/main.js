@@ -195,7 +195,7 @@ async function loadClass() {
   try {
     const { createInClass } = await import("./inclass.js");
     inClass = await createInClass({ code: START.code, dispatch, ui: () => ui, redraw, offer: phone.offer, makeRoom: () => desktop?.foldDock() ?? false,
-      say: (message) => toast.show(message, "done", text(ui.lang, "close")), entitle: topbar.entitle,
+      say: (message) => toast.show(message, "done", text(ui.lang, "close")),
       page: { shown: presentable, take: takeStep, scene: (scene) => presenting?.setScene(scene), free: () => presenting?.free ?? false, check: () => api.look("check") } });
     redraw();
   } catch {

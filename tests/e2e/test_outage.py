@@ -18,6 +18,7 @@ from tests.tools.wire import Wire, wire_to
 
 NAMES = ("Mei", "Lin", "Bo", "Ada", "Kim")
 KEPT = "window.neverReloaded = true"
+MINUTE_MS = 65_000
 
 
 def kill(pids: Iterable[int]) -> None:
@@ -27,8 +28,9 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def join(classroom: Classroom, wire: Wire, name: str) -> Page:
-    """Come in by the join page on a phone, over a wire."""
+    """Come in by the join page on a phone, over a wire; its clock can be put forward."""
     page = classroom.watch(classroom.context(**PHONE).new_page())
+    page.clock.install()
     page.goto(f"http://127.0.0.1:{wire.port}/join/{classroom.code}")
     page.get_by_test_id("join-name").fill(name)
     page.get_by_test_id("join-submit").click()
@@ -104,8 +106,12 @@ def lock(page: Page, wire: Wire) -> None:
 
 
 def unlock(page: Page, wire: Wire) -> None:
+    """Take it out of the pocket a minute later: its clock has gone on, and none of its timers has."""
     wire.mend()
     page.context.new_cdp_session(page).send("Page.setWebLifecycleState", {"state": "active"})
+    before = page.evaluate("Date.now()")
+    page.clock.fast_forward(MINUTE_MS)
+    assert page.evaluate("Date.now()") >= before + MINUTE_MS
     # What a browser says when its page is seen again.
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 

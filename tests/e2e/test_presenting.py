@@ -159,15 +159,36 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
         teacher.get_by_test_id("room-open").click()
     looking = classroom.watch(opened.value)
     wait_state(looking, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the teacher sees the copy")
+    ada = classroom.student("Ada L.", **PHONE)
     teacher.get_by_test_id("room-wall").click()
-    wall.wait_for_url(lambda url: classroom.code not in url)
-    wait_state(wall, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the accident is on the wall")
-    assert copy["code"] not in wall.url
+    asked_about_the_accident(classroom, copy["code"], teacher, wall, ada)
+
+
+def asked_about_the_accident(classroom: Classroom, copy: str, teacher: Page, wall: Page, phone: Page) -> None:
+    """It is the next question at once: the wall shows it, whoever asks leads there, a phone goes there and back."""
+    for page in (wall, teacher):
+        page.wait_for_url(lambda url: classroom.code not in url)
+        wait_state(page, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the accident is there")
+        assert copy not in page.url
+    expect(wall.get_by_test_id("wall-question")).to_contain_text("vip")
     picture(wall, "room-wall-accident")
+    phone.get_by_test_id("phone-wall").click()
+    phone.get_by_test_id("vote-option-n1").click()
+    phone.get_by_test_id("vote-send").click()
+    expect(phone.locator("[data-testid^=because-]").last).to_be_visible()
+    assert axe.problems(phone) == []
+    picture(phone, "room-wall-phone")
+    expect(teacher.get_by_test_id("lead-count")).to_contain_text("1 of 1 voted")
+    picture(teacher, "room-wall-leads")
+    teacher.get_by_test_id("lead-reveal").click()
+    expect(wall.get_by_test_id("wall-answer")).to_contain_text("no node")
+    picture(wall, "room-wall-answer")
+    expect(teacher.get_by_test_id("to-class")).to_have_attribute("href", f"/s/{classroom.code}")
     classroom.session("DELETE", f"/copies/{wall.url.partition('/s/')[2][:7]}/wall")
     wall.wait_for_url(lambda url: classroom.code in url)
-    teacher.get_by_test_id("room-close").click()
-    expect(teacher.get_by_test_id("stage")).to_be_visible()
+    phone.get_by_test_id("phone-wall-over").click()
+    phone.wait_for_url(f"**/s/{classroom.code}")
+    expect(phone.get_by_test_id("phone-wall")).to_be_hidden()
 
 
 HEARS = """
@@ -211,7 +232,7 @@ def test_a_phone_is_told_of_a_freeze_and_of_a_copy_that_it_is_handed(
     # A copy for one of them is told to that one alone, and stands there until it is opened.
     [seat] = [one["id"] for one in classroom.session("GET", "/people") if one["name"] == "Mei K."]
     [copy] = classroom.session("POST", "/copies", {"people": [seat], "seeds": "same"})
-    expect(mei.locator(".phone-handed")).to_contain_text(yours)
+    expect(mei.locator(".phone-handed", has=mei.get_by_test_id("phone-copy"))).to_contain_text(yours)
     wait_state(mei, lambda _: yours in mei.evaluate("window.heard.join()"), "the copy is heard of")
     assert axe.problems(mei) == []
     picture(mei, f"phone-copy-{lang}")

@@ -306,3 +306,39 @@ def test_home_is_read_from_the_last_row(open_classroom: Callable[..., Classroom]
         if problems:
             said[str(width)] = problems
     assert said == {}
+
+
+ROOM = """() => {
+  const box = (one) => document.querySelector(one).getBoundingClientRect();
+  return (box(".wall-options").bottom - box(".wall-options").top) / (innerHeight - box(".wall-options").top);
+}"""
+"""The share of the wall below the question that the answers take, in one frame."""
+
+
+def test_few_answers_have_the_room_of_many_and_without_a_pod_no_colours_are_named(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("empty")
+    wall = Wall(classroom)
+    capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    classroom.cluster(
+        "POST", "/api/v1/nodes", {"metadata": {"name": "n1"}, "status": {"capacity": capacity, "allocatable": capacity}}
+    )
+    wall.page.set_viewport_size({"width": 1920, "height": 1080})
+    wall.shows("stage")
+    colours = wall.page.locator(".st-legend-row").nth(1).locator("b")
+    expect(wall.page.locator(".st-legend-row b").first).to_be_visible()
+    expect(colours).to_be_hidden()
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("web", "100m"))
+    expect(colours).to_be_visible()
+
+    options = [{"id": name, "label": name, "right": "true"} for name in ("yes", "no", "it depends")]
+    asked = {"kind": "choice", "hold": "paper", "question": "Does it move?", "options": options}
+    poll = classroom.session("POST", "/polls", asked)
+    wall.page.get_by_test_id("wall-question").wait_for()
+    for width, height in SIZES:
+        wall.page.set_viewport_size({"width": width, "height": height})
+        wait_for(lambda: wall.page.evaluate(ROOM) > 0.6, what=f"three answers fill a wall of {width}")
+    wall.judge("poll-choice")
+    classroom.session("DELETE", f"/polls/{poll['id']}")
+    wall.rule()

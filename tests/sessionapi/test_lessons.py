@@ -108,7 +108,6 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     lesson.join("ann")
     now = lesson.played()
     assert (now["title"], now["of"], now["minutesLeft"], now["alone"]) == ("Tiny", 3, 8, False)
-    assert now["titles"] == {"en": "Tiny", "zh": "小小一课"}
     assert (now["step"]["id"], now["step"]["phase"]) == ("where", "scene")
     assert now["step"]["phases"] == ["scene", "ask", "wait", "reveal", "so"]
     assert words(now["step"]["scene"]) == "Two nodes. web asks for 3 CPU, n1 has 2."

@@ -90,6 +90,17 @@ class Class:
         return self.call(who, "GET", f"/polls/{poll['id']}")
 
 
+def plain_class(client: httpx.Client) -> Class:
+    """Return a session in which nothing runs but what a test adds: three nodes, no pods."""
+    room = Class(client, "empty")
+    for name in ("n1", "n2", "n3"):
+        capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+        document = {"metadata": {"name": name}, "status": {"capacity": capacity, "allocatable": capacity}}
+        assert room.kube("teacher", "POST", "/api/v1/nodes", document).status_code == 201
+    wait_for(lambda: all(not node["spec"].get("taints") for node in room.nodes()))
+    return room
+
+
 @pytest.fixture
 def room(live_server_up: Server) -> Iterator[Class]:
     with PatientClient(live_server_up.url) as client:
@@ -98,15 +109,8 @@ def room(live_server_up: Server) -> Iterator[Class]:
 
 @pytest.fixture
 def plain(live_server_up: Server) -> Iterator[Class]:
-    """A session in which nothing runs but what a test adds: three nodes, no pods."""
     with PatientClient(live_server_up.url) as client:
-        room = Class(client, "empty")
-        for name in ("n1", "n2", "n3"):
-            capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
-            document = {"metadata": {"name": name}, "status": {"capacity": capacity, "allocatable": capacity}}
-            assert room.kube("teacher", "POST", "/api/v1/nodes", document).status_code == 201
-        wait_for(lambda: all(not node["spec"].get("taints") for node in room.nodes()))
-        yield room
+        yield plain_class(client)
 
 
 def test_a_class_is_asked_votes_twice_and_the_engine_says_what_is_right(plain: Class) -> None:

@@ -10,8 +10,10 @@ from django.db import transaction
 
 from clustersim.classroom import auth, opening, people
 from clustersim.classroom.auth import STUDENT, TEACHER, VIEWER, Principal
+from clustersim.classroom.commanding import set_clock
 from clustersim.classroom.models import Copy, Participant
 from clustersim.classroom.polls.sealing import LATER_COPY, refuse_all, seal_of
+from clustersim.classroom.writing import SESSION_ACTOR, writes
 from clustersim.feed.hints import wake_class
 from clustersim.store import SqlStore, forking, open_store, sessions
 from clustersim.store.sessions import SessionRow
@@ -75,6 +77,24 @@ def put_on_wall(teacher: Principal, copy: Copy) -> Copy:
     check_unsealed(source)
     made = opening.fork_asleep(replace(teacher, session_id=copy.fork_id), source, source.revision, prepare=unname)
     return hang(teacher, made.id, source.revision)
+
+
+def open_for_wall(teacher: Principal, copy: Copy, revision: int) -> opening.Opened:
+    """Make such a copy of a moment of a copy, in which time stands; it hangs nowhere yet.
+
+    Raises:
+        ApiError: 409 while a poll is open; 410, 503.
+    """
+    assert copy.fork_id is not None, "a copy with a code is there"
+    source = open_store(copy.fork_id)
+    check_unsealed(source)
+    return opening.fork_session(replace(teacher, session_id=copy.fork_id), source, revision, prepare=_stand_unnamed)
+
+
+def _stand_unnamed(made: SqlStore) -> None:
+    unname(made)
+    with writes(made, SESSION_ACTOR) as transaction:
+        set_clock(made, transaction, paused=True)
 
 
 def hang(teacher: Principal, fork_id: int, revision: int) -> Copy:
@@ -226,11 +246,17 @@ def go_in(principal: Principal, copy: Copy) -> tuple[SessionRow, Principal, str]
 def _in_class(session: SessionRow, principal: Principal) -> Principal:
     """Return somebody's seat in what is on the wall: the same slug, however often they go in."""
     row = Participant.objects.filter(session_id=session.id, slug=principal.slug, role=principal.role).first()
-    if row is not None:
-        return people.principal_for(row, session.code)
-    if principal.role == STUDENT:
-        return opening.seat_student(session, principal.name, principal.slug)[0]
-    return people.seat(session, principal.name, VIEWER, principal.slug)
+    if row is None and principal.role != STUDENT:
+        return people.seat(session, principal.name, VIEWER, principal.slug)
+    seat = (
+        people.principal_for(row, session.code)
+        if row
+        else opening.seat_student(session, principal.name, principal.slug)[0]
+    )
+    # Who is muted in the class is muted there.
+    muted = Participant.objects.filter(pk=principal.participant_id, muted=True).exists()
+    Participant.objects.filter(pk=seat.participant_id, muted=False).update(muted=muted)
+    return seat
 
 
 def _looking_in(session: SessionRow, teacher: Principal) -> Principal:
@@ -243,10 +269,15 @@ def _looking_in(session: SessionRow, teacher: Principal) -> Principal:
 
 
 def parent_of(session: SessionRow) -> SessionRow | None:
-    """Return the session that a fork was made of, while it is there: the way back."""
-    if session.parent_id is None:
+    """Return whereto one goes back from a fork, while it is there: what it was made of, from a wall the class.
+
+    What hangs on a wall was made of somebody's own copy, whose code is nobody else's business.
+    """
+    hung = Copy.objects.filter(fork_id=session.id, wall=True).values_list("session_id", flat=True).first()
+    parent = session.parent_id if hung is None else hung
+    if parent is None:
         return None
     try:
-        return sessions.get(session.parent_id)
+        return sessions.get(parent)
     except sessions.NoSession:
         return None

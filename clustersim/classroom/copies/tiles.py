@@ -179,17 +179,27 @@ def _nominated(pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:
 
 
 def _waiting(pods: Iterable[FrozenDocument]) -> Document | None:
-    """Return the most important pod that waits for a node; None where none does."""
+    """Return the most important pod that waits for a node, as a tile shows it; None where none does."""
+    first = most_important(pods)
+    if first is None:
+        return None
+    node = (first.get("status") or {}).get("nominatedNodeName", "")
+    return {"name": first["metadata"]["name"], "cpu": _cpu(first), "node": node}
+
+
+def is_tried(pod: FrozenDocument) -> bool:
+    """Return whether a scheduler has refused a pod, or makes room for it."""
+    return bool(_message(pod) or (pod.get("status") or {}).get("nominatedNodeName"))
+
+
+def most_important(pods: Iterable[FrozenDocument]) -> FrozenDocument | None:
+    """Return the most important of the pods that wait for a node; None where none does."""
     found = [
         pod
         for pod in pods
         if not pod["spec"].get("nodeName") and (pod.get("status") or {}).get("phase", "Pending") == "Pending"
     ]
-    if not found:
-        return None
-    first = min(found, key=lambda pod: (-pod["spec"].get("priority", 0), pod["metadata"]["name"]))
-    node = (first.get("status") or {}).get("nominatedNodeName", "")
-    return {"name": first["metadata"]["name"], "cpu": _cpu(first), "node": node}
+    return min(found, key=lambda pod: (-pod["spec"].get("priority", 0), pod["metadata"]["name"]), default=None)
 
 
 def _nodes(nodes: Iterable[FrozenDocument], pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:

@@ -11,7 +11,7 @@ const HAND_OUT_TIMEOUT_MS = 120_000;
 /**
  * @param {World} world
  * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "handOut" | "enterCopy"
- *   | "myCopy" | "copyHanded" | "goToWall" | "putOnWall">}
+ *   | "myCopy" | "copyHanded" | "goToWall" | "wallHung" | "putOnWall">}
  */
 export function classIntents(world) {
   const { t, say, attempt } = speak(world);
@@ -25,13 +25,18 @@ export function classIntents(world) {
     const [made] = own ? [own] : await request("POST", copies, {});
     location.assign(await enter(made.code));
   });
+  const goToWall = (/** @type {{code: string}} */ { code }) => attempt(async () => location.assign(await enter(code)));
   return {
     myCopy,
     copyHanded: () => say(t("handed"), "note", { label: t("handed_open"), run: myCopy }),
-    goToWall: ({ code }) => attempt(async () => location.assign(await enter(code))),
-    putOnWall: ({ code, on }) => attempt(async () => {
-      const made = await request(on ? "POST" : "DELETE", `${copies}/${encodeURIComponent(code)}/wall`);
-      if (made) say(t("seats.on_wall"), "done", { label: t("seats.to_wall"), run: async () => location.assign(await enter(made.code)) });
+    goToWall,
+    wallHung: ({ code }) => say(t("walled"), "note", { label: t("walled_open"), run: () => goToWall({ code }) }),
+    putOnWall: ({ code }) => attempt(async () => {
+      const made = await request("POST", `${copies}/${encodeURIComponent(code)}/wall`, { ask: true }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
+      const go = async () => location.assign(await enter(made.code));
+      // Where the class is asked about it, whoever asks leads there.
+      if (made.poll) await go();
+      else say(t("seats.on_wall"), "done", { label: t("seats.to_wall"), run: go });
     }),
     present: ({ view }) => attempt(() => view
       ? request("PUT", `${session}/presenting`, { view }) : request("DELETE", `${session}/presenting`)),

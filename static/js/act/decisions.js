@@ -2,6 +2,7 @@
 
 /** @import { Trace, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
+import { sealedPod } from "../state/classroom.js";
 import { cycleUnderWay, objectAt } from "../state/selectors.js";
 
 /** Milliseconds between two fetches for one pod: a paced cycle changes its status at every point. */
@@ -62,7 +63,8 @@ export class DecisionLoader {
     const object = pod ? objectAt(view, "pods", pod) : null;
     const held = cycleUnderWay(view)?.cycle;
     const inHand = held && held.uid === object?.metadata.uid ? held : null;
-    const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
+    const sealed = pod !== "" && pod === sealedPod(view);
+    const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point, sealed].join("|");
     this.view = view;
     if (version === this.version) {
       // The trace of a large cluster's cycle comes after the news of its point.
@@ -77,7 +79,9 @@ export class DecisionLoader {
       this.fetchedAtMs = -FETCH_EVERY_MS;
     }
     this.merge(view);
-    if (pod) this.schedule();
+    // What a question seals is told by nobody, and asked about when it opens.
+    if (sealed) clearTimeout(this.timer);
+    else if (pod) this.schedule();
   }
 
   schedule() {

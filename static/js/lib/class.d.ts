@@ -159,8 +159,6 @@ export interface Looked {
 export interface Lesson {
   id: string;
   title: string;
-  /** In every language. */
-  titles?: Record<string, string>;
   /** The seed that it is about; null: none. */
   document?: number | null;
   number: number;

@@ -389,6 +389,8 @@ export interface EventSlim extends Slim {
 export interface SessionInfo {
   code: string;
   title: string;
+  /** the same in each language, where it is called after a lesson */
+  titles?: Record<string, string>;
   template: string;
   seed: number | string;
 }
@@ -1033,7 +1035,8 @@ export type Intent =
   | { type: "copyHanded" }
   | { type: "goToWall"; code: string }
   /** Show the class what somebody came to, without saying who; null: no longer. */
-  | { type: "putOnWall"; code: string; on: boolean }
+  | { type: "wallHung"; code: string }
+  | { type: "putOnWall"; code: string }
   | { type: "askClass"; pod: string };
 
 export type Dispatch = (intent: Intent) => void;

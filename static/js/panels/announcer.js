@@ -18,6 +18,8 @@ export function mount(root) {
   let reason = "";
   /** @type {number | null} null: nothing was told yet */
   let handed = null;
+  /** What hangs on the wall, or whereto one goes back from it. */
+  let hung = "";
   /** @type {string[]} */
   let waiting = [];
   /** What is about this person: it is said whole, whatever else happens. @type {string[]} */
@@ -50,6 +52,9 @@ export function mount(root) {
       // A desk shows a notice of it, which is heard by itself.
       if (handed !== null && view.handed > handed && ui.phone && view.me?.role === "student") own.push(text(ui.lang, "handed"));
       if (view.me) handed = view.handed;
+      const wall = view.home || view.onWall;
+      if (wall && wall !== hung && ui.phone) own.push(text(ui.lang, view.home ? "walled_over" : "walled"));
+      hung = wall;
       if (waiting.length + own.length === 0 || performance.now() - saidAtMs < SENTENCE_EVERY_MS) return;
       saidAtMs = performance.now();
       const last = waiting[waiting.length - 1] ?? "";

@@ -1,4 +1,4 @@
-/** What a phone is told over its tabs' pages, whichever is open: that its person is stopped, and the copy that was handed out. */
+/** What a phone is told over its tabs' pages, whichever is open: who stopped its person, a copy handed out, where the class looks. */
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { T } from "./phone.js" */
@@ -14,6 +14,13 @@ export function mountTold(dispatch) {
   const open = element("button", { class: "button", type: "button", "data-testid": "phone-copy", onclick: () => dispatch({ type: "myCopy" }) });
   const close = element("button", { class: "ghost", type: "button" }, icon("close"));
   const copy = element("p", { class: "phone-handed" }, [icon("copy"), words, open, close]);
+  let onWall = "";
+  const wallWords = element("span");
+  const go = element("button", { class: "primary", type: "button", "data-testid": "phone-wall", onclick: () => dispatch({ type: "goToWall", code: onWall }) });
+  const wall = element("p", { class: "phone-handed" }, [icon("screen"), wallWords, go]);
+  const overWords = element("span");
+  const back = element("a", { class: "button", "data-testid": "phone-wall-over" });
+  const over = element("p", { class: "phone-handed" }, [icon("screen"), overWords, back]);
   let handed = 0;
   /** When the copies were made of which one has read enough. */
   let read = 0;
@@ -22,7 +29,7 @@ export function mountTold(dispatch) {
     dispatch({ type: "tab", tab: "phone-handed" });
   });
   return {
-    element: element("div", { class: "phone-told" }, [stop, copy]),
+    element: element("div", { class: "phone-told" }, [stop, copy, wall, over]),
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -40,6 +47,14 @@ export function mountTold(dispatch) {
       setText(words, t("handed"));
       setText(open, t("handed_open"));
       setAttribute(close, "aria-label", t("close"));
+      onWall = view.onWall;
+      wall.hidden = !onWall;
+      setText(wallWords, t("walled"));
+      setText(go, t("walled_open"));
+      over.hidden = !view.home;
+      setText(overWords, t("walled_over"));
+      setText(back, t("walled_back"));
+      if (view.home) setAttribute(back, "href", `/s/${view.home}`);
     },
   };
 }

@@ -49,19 +49,12 @@ export function mount(root, dispatch, session) {
     element("span", { class: "spacer" }),
     slot, languages, theme,
   ]);
-  let entitled = "";
-  let called = session.title;
   const people = mountPeople(peopleRoot, dispatch);
   const clock = mountClock(clockRoot, dispatch);
 
   return {
     /** For what only a desk has. */
     slot,
-    /** @param {string} name of the session in the page's language; "": as it was called */
-    entitle(name) {
-      entitled = name;
-      setText(title, entitled || called);
-    },
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -69,8 +62,7 @@ export function mount(root, dispatch, session) {
     render(view, ui) {
       const { lang } = ui;
       if (view.session) {
-        called = view.session.title;
-        setText(title, entitled || called);
+        setText(title, view.session.titles?.[lang === "zh-hans" ? "zh" : "en"] ?? view.session.title);
         setText(subtitle, subtitleOf(view, ui));
       }
       setAttribute(code, "aria-label", `${session.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);

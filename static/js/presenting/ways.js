@@ -13,6 +13,8 @@ export function mountWays(bar, dispatch) {
   const wall = element("button", { class: "button way", type: "button", "data-testid": "to-wall" }, [icon("screen"), element("span")]);
   const mine = element("button", { class: "button way", type: "button", "data-testid": "my-copy" }, [icon("copy"), element("span")]);
   let onWall = "";
+  /** Whether it was told how the class stands. */
+  let told = false;
   /** @type {number | null} null: nothing was told yet */
   let handed = null;
   wall.addEventListener("click", () => onWall && dispatch({ type: "goToWall", code: onWall }));
@@ -41,6 +43,8 @@ export function mountWays(bar, dispatch) {
       setText(/** @type {Element} */ (mine.lastElementChild), text(lang, "seats.my_copy"));
       setAttribute(mine, "title", text(lang, "seats.my_copy_title"));
       if (role === "viewer" && view.onWall && view.onWall !== onWall) dispatch({ type: "goToWall", code: view.onWall });
+      if (told && role === "student" && view.onWall && view.onWall !== onWall) dispatch({ type: "wallHung", code: view.onWall });
+      told = Boolean(role);
       onWall = view.onWall;
       if (handed !== null && view.handed > handed && role === "student") dispatch({ type: "copyHanded" });
       if (role) handed = view.handed;

@@ -122,7 +122,7 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
   });
   parts.wall.addEventListener("click", () => {
     const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
-    if (tile?.code) dispatch({ type: "putOnWall", code: tile.code, on: true });
+    if (tile?.code) dispatch({ type: "putOnWall", code: tile.code });
   });
   root.addEventListener("click", (event) => {
     const target = /** @type {HTMLElement} */ (event.target).closest("button");
