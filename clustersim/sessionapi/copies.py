@@ -10,6 +10,7 @@ from clustersim.classroom import limits
 from clustersim.classroom.auth import STUDENT, TEACHER, VIEWER
 from clustersim.classroom.copies import handing, tiles
 from clustersim.classroom.models import Copy
+from clustersim.classroom.polls import sealing
 from clustersim.sessionapi import accidents, addresses
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
 from clustersim.store import sessions
@@ -19,6 +20,7 @@ from scheduler_core.api.errors import Cause
 def hand_out(call: Call) -> HttpResponse:
     """Answer `POST …/copies {"people", "revision"?, "seeds"}`: copies for seats, or a student's own."""
     principal = call.require_acting(TEACHER, STUDENT)
+    sealing.refuse_all(sealing.later_for(principal, call.store), sealing.LATER_COPY)
     body = call.body(("people", "revision", "seeds", "until"))
     newest = call.store.revision
     revision = int(number_field(body, "revision", 1, newest, whole=True) or newest)
@@ -68,6 +70,8 @@ def go_in(call: Call, copy: str) -> HttpResponse:
     """Answer `POST …/copies/<code>/enter`: a seat in a copy; its student teaches it, the class's teacher looks."""
     principal = call.require(TEACHER, STUDENT, VIEWER)
     found = handing.find(principal.session_id, copy)
+    if not found.wall:
+        sealing.refuse_all(sealing.later_for(principal, call.store), sealing.LATER_COPY)
     session, seat, token = handing.go_in(principal, found)
     there = Call(call.request, session.code)
     told = {

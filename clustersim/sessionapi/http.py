@@ -215,7 +215,7 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, line: str = NONE, **methods: 
                 raise ApiError(405, "MethodNotAllowed", f"{request.method} is not served here; use {allowed}")
             call = Call(request, code)
             if code and sealed.way_of(request.resolver_match.route if request.resolver_match else "") == sealed.LATER:
-                sealing.refuse_all(call.seal)
+                sealing.refuse_all(sealing.later_for(call.principal, call.store))
             return chosen(call, **arguments)
         except ApiError as error:
             response = refusal(error)

@@ -18,6 +18,7 @@ from clustersim.classroom.auth import STUDENT, TEACHER, Principal
 from clustersim.classroom.copies import handing
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
+from clustersim.classroom.polls import sealing
 from clustersim.runtime import certificates
 from clustersim.sessionapi import addresses, clock, teaching
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
@@ -121,9 +122,8 @@ def fork(call: Call) -> HttpResponse:
     principal = call.require_acting(TEACHER, STUDENT)
     newest = call.store.revision
     revision = number_field(call.body(("revision",)), "revision", 1, newest, whole=True)
+    sealing.refuse_all(sealing.later_for(principal, call.store), sealing.LATER_COPY)
     limits.spend(limits.FORKS, principal.participant_id)
-    if principal.role == STUDENT:
-        handing.check_unsealed(call.store)
     opened = opening.fork_session(principal, call.store, int(revision or newest))
     if principal.role == STUDENT:
         handing.note(principal.session_id, principal.participant_id, opened.session.id, int(revision or newest))

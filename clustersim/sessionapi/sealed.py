@@ -1,7 +1,8 @@
 """How each route keeps to the seal of an open poll: one line a route, and one that has none is refused meanwhile.
 
 `FREE` routes tell nothing that a poll could be about (or are the teacher's alone). `LATER` routes could tell it in too
-many ways: who is sealed is answered 409 until the reveal. `CUT` routes apply `Call.seal` themselves.
+many ways: who is sealed is answered 409 until the reveal, from the scene on where a lesson is about to ask. `CUT`
+routes apply `Call.seal` themselves.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ ROUTES: Final[dict[str, str]] = {
     # Handing copies out is the teacher's; a copy of what is sealed is refused where it is made.
     "sessions/<str:code>/copies": FREE,
     "sessions/<str:code>/copies/<str:copy>/wall": FREE,
-    # What runs on in an earlier copy may be what is asked.
-    "sessions/<str:code>/copies/<str:copy>/enter": LATER,
+    # What runs on in an earlier copy may be what is asked; on the wall hangs what the whole class looks at.
+    "sessions/<str:code>/copies/<str:copy>/enter": CUT,
     "sessions/<str:code>/rules": FREE,
     # Searched for on clusters of its own making.
     "sessions/<str:code>/rules/<str:rule>/find": FREE,

@@ -109,6 +109,7 @@ def beginning(course: Course, *, package: str, minimum: bool, alone: bool, ticke
         "again": again,
         "step": first.step,
         "phase": first.phase,
+        "asks": course.step(first.step).ask is not None,
         "script": {"id": 1, "path": first.step, "actions": course.entering(first.step)},
     }
     return {"apiVersion": "clustersim.io/v1", "kind": "Lesson", "metadata": {"name": NAME}, "spec": spec}
@@ -176,6 +177,7 @@ def _enter(call: Call, now: Standing, place: Place, left: Place | None) -> Stand
     wanted: Document = {"step": place.step, "phase": place.phase, "poll": "", "hint": False, "done": done}
     if place.phase == END:
         return _move(call, wanted)
+    wanted["asks"] = now.course.step(place.step).ask is not None
     wanted["checkpoints"] = {**now.spec.checkpoints, place.step: call.store.revision}
     wanted["began"] = {**now.spec.began, place.step: call.store.session_ms()}
     return _play(call, wanted, place.step, now.course.entering(place.step, left))

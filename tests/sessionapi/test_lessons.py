@@ -157,6 +157,40 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     lesson.do("next", expect=409)
 
 
+AHEAD = (
+    ("POST", "/fork", {}),
+    ("POST", "/copies", {}),
+    ("GET", "/model?pod=default/web", None),
+    ("POST", "/whatif", {"changes": []}),
+    ("GET", "/export", None),
+)
+"""What a student could know the answer by, with the pod of a scene in hand."""
+
+
+def test_nobody_takes_a_scene_along_and_knows_the_answer_before_it_is_asked(client: httpx.Client) -> None:
+    lesson = Lesson(client)
+    lesson.join("ann")
+    lesson.played()
+    kept = lesson.call("teacher", "POST", "/copies", {"people": "all"}, expect=201)[0]["code"]
+    for method, path, body in AHEAD:
+        assert lesson.call("ann", method, path, body, expect=409)["reason"] == "Conflict", path
+    lesson.call("ann", "POST", f"/copies/{kept}/enter", expect=409)
+    lesson.call("teacher", "POST", "/fork", {}, expect=201)
+    lesson.do("next")
+    lesson.call("ann", "POST", "/fork", {}, expect=409)
+    lesson.do("reveal")
+    assert lesson.see()["step"]["phase"] == "reveal"
+    lesson.call("ann", "POST", "/fork", {}, expect=201)
+    lesson.call("ann", "POST", f"/copies/{kept}/enter")
+
+
+def test_who_learns_alone_does_not_take_a_scene_along_either(client: httpx.Client) -> None:
+    lesson = Lesson(client, alone=True)
+    lesson.played()
+    for method, path, body in AHEAD:
+        assert lesson.call("teacher", method, path, body, expect=409)["reason"] == "Conflict", path
+
+
 def test_a_world_under_a_rule_and_a_copy_go_on_without_the_lesson_and_what_it_asked(client: httpx.Client) -> None:
     """They begin while the lesson waits for the decision: what it waited for may never come there."""
     lesson = Lesson(client)

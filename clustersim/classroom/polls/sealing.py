@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from clustersim.classroom.auth import Principal
-from clustersim.feed.seal import NO_SEAL, Seal, seal_of
+from clustersim.feed.seal import NO_SEAL, Seal, Sealed, seal_of
+from controllers.kinds.clustersim.lesson import NAME as LESSON_NAME
+from controllers.kinds.clustersim.lesson import RESOURCE as LESSON
 from controllers.log.store import Store
+from controllers.registry.models.clustersim_v1 import LessonSpec
+from controllers.registry.structs import read
 from scheduler_core.api.errors import ApiError
 
 LATER: Final = "a poll is open: this opens at the reveal"
@@ -16,6 +20,21 @@ LATER_COPY: Final = "a poll is open: your copy opens at the reveal"
 def seal_for(principal: Principal, store: Store) -> Seal:
     """Return what is sealed for somebody now."""
     return seal_of(store).of(principal.role)
+
+
+def later_for(principal: Principal, store: Store) -> Seal:
+    """Return what is sealed for somebody now, or is about to be.
+
+    While the scene of a lesson's step stands, its pod may be in hand already: whoever could take that moment with them
+    would know the answer before they are asked.
+    """
+    return seal_for(principal, store) or _coming(store).of(principal.role)
+
+
+def _coming(store: Store) -> Seal:
+    stored = store.get(LESSON, "", LESSON_NAME)
+    spec = read(None if stored is None else stored.object.get("spec"), LessonSpec)
+    return Seal((Sealed(spec.step, "", "", spec.alone),)) if spec.phase == "scene" and spec.asks else NO_SEAL
 
 
 def refuse_all(seal: Seal, text: str = LATER) -> None:
@@ -47,4 +66,4 @@ def refuse_fork(forker: Principal, store: Store) -> None:
     refuse_all(seal_for(forker, store), LATER_COPY)
 
 
-__all__ = ["NO_SEAL", "Seal", "refuse_all", "refuse_fork", "refuse_pod", "seal_for", "seal_of"]
+__all__ = ["NO_SEAL", "Seal", "later_for", "refuse_all", "refuse_fork", "refuse_pod", "seal_for", "seal_of"]

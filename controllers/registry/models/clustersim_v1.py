@@ -596,6 +596,7 @@ class LessonSpec(Shape, frozen=True):
         Literal["", "ask", "end", "reveal", "scene", "so", "wait"],
         Meta(description="What of the step is shown."),
     ] = ""
+    asks: Annotated[bool, Meta(description="The step asks something after its scene.")] = False
     poll: Annotated[str, Meta(description="The poll of the step, empty where none was asked.")] = ""
     hint: Annotated[bool, Meta(description="The step's hint is shown.")] = False
     done: Annotated[list[str], Meta(description="The steps that have come to their end.")] = []
