@@ -10,7 +10,7 @@ from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
 from controllers.registry import fields
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import Cause, conflict
+from scheduler_core.api.errors import Cause, conflict, forbidden
 
 FOREGROUND_FINALIZER: Final = "foregroundDeletion"
 ORPHAN_FINALIZER: Final = "orphan"
@@ -36,8 +36,10 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
     """Refuse a delete of another incarnation or version, and of objects that may not go.
 
     Raises:
-        ApiError: 409.
+        ApiError: 403, 409.
     """
+    if stored.name in kind.lasting:
+        raise forbidden(kind.resource, stored.name, kind.lasting_because)
     resource = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
     if operation.uid and operation.uid != stored.uid:
         if kind.holds_itself:

@@ -360,6 +360,10 @@ class Kind:
     """What whoever deletes one without saying so is warned of, as upstream has it."""
     returned_when_deleted: bool = False
     """Whether a delete answers with the object that is gone, not with a Status."""
+    lasting: frozenset[str] = frozenset()
+    """Names of objects that are never deleted."""
+    lasting_because: str = ""
+    """How their deletion is refused."""
     delete_finalizer: str = ""
     """What the first delete puts among its finalizers, for a controller to take away; empty: nothing."""
     is_held: Callable[[Mapping[str, Any]], bool] = _not_held

@@ -262,12 +262,14 @@ def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
     return True
 
 
-NULL_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
+NULLS: Final[Mapping[str, tuple[str, ...]]] = {
     "batch_v1.PodFailurePolicy": ("rules",),
     "batch_v1.SuccessPolicy": ("rules",),
     "core_v1.ContainerImage": ("names",),
     "core_v1.LimitRangeSpec": ("limits",),
     "core_v1.ProjectedVolumeSource": ("sources",),
+    "core_v1.TypedLocalObjectReference": ("apiGroup",),
+    "core_v1.TypedObjectReference": ("apiGroup",),
     "rbac_v1.ClusterRole": ("rules",),
     "rbac_v1.Role": ("rules",),
     "resource_v1.AllocatedDeviceStatus": ("conditions",),
@@ -276,8 +278,8 @@ NULL_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
     "storage_v1.CSINodeDriver": ("topologyKeys",),
     "storage_v1.CSINodeSpec": ("drivers",),
 }
-"""Struct → its lists that upstream always tells, as null where they are empty or not there (no `omitempty`),
-among those that may be so."""
+"""Struct → its lists and texts that upstream always tells, as null where there are none (no `omitempty`), among those
+that may be so."""
 
 _OFF: Final[Mapping[str, tuple[str, ...]]] = {
     "apps_v1.DeploymentStatus": ("terminatingReplicas",),
@@ -370,10 +372,11 @@ def _check_struct(
         document[name] = checked
     for name in ZERO_TIMES.get(struct.key, ()):
         document.setdefault(name, None)
-    for name in NULL_LISTS.get(struct.key, ()):
+    for name in NULLS.get(struct.key, ()):
         # Of a change only the members of the object that are new come here.
         if path or name in document:
-            document[name] = document.get(name) or None
+            value = document.get(name)
+            document[name] = None if value == [] else value
     if require:
         for name in _required(struct.key):
             if name not in document:

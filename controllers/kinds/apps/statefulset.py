@@ -52,6 +52,8 @@ def _defaults(document: dict[str, Any]) -> None:
     if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
         strategy["rollingUpdate"].setdefault("partition", 0)
     spec.setdefault("serviceName", "")
+    if spec.get("ordinals") is not None:
+        spec["ordinals"].setdefault("start", 0)
     retention = child(spec, "persistentVolumeClaimRetentionPolicy")
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")

@@ -49,6 +49,10 @@ def _defaults(document: dict[str, Any]) -> None:
     child(spec, "priorityLevelConfiguration")
     if not spec.get("matchingPrecedence"):
         spec["matchingPrecedence"] = PRECEDENCE_DEFAULT
+    for rule in spec.get("rules") or ():
+        for resources in rule.get("resourceRules") or ():
+            # Upstream tells that there are none.
+            resources.setdefault("namespaces", None)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:

@@ -11,7 +11,8 @@ from scheduler_core.api.errors import Cause
 
 def local_object(field: str, reference: Mapping[str, Any]) -> list[Cause]:
     """Check a TypedLocalObjectReference."""
-    causes = fields.subdomain(f"{field}.apiGroup", reference["apiGroup"]) if "apiGroup" in reference else []
+    group = reference.get("apiGroup")
+    causes = [] if group is None else fields.subdomain(f"{field}.apiGroup", group)
     for key in ("kind", "name"):
         value = reference.get(key) or ""
         where = f"{field}.{key}"

@@ -60,6 +60,8 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
 KIND: Final = Kind(
     "PriorityClass",
     "priorityclasses",
+    lasting=frozenset(SYSTEM_CLASSES),
+    lasting_because="this is a system priority class and cannot be deleted",
     group="scheduling.k8s.io",
     short_names=("pc",),
     namespaced=False,

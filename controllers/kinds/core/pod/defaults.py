@@ -324,12 +324,8 @@ def quality_of_service(spec: Any) -> str:
 
     They are those of the whole pod, where it says any, else those of its containers.
     """
-    whole = spec.get("resources") or {}
-    asked = (
-        [whole]
-        if whole.get("requests") or whole.get("limits")
-        else [container.get("resources") or {} for container in all_containers(spec)]
-    )
+    whole = spec.get("resources")
+    asked = [container.get("resources") or {} for container in all_containers(spec)] if whole is None else [whole]
     requests: dict[str, int] = {}
     limits: dict[str, int] = {}
     guaranteed = True
