@@ -103,7 +103,7 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
             beyond = asked
         elif not wants_state:
             after, expired = asked, asked < store.compacted
-    seconds = min(max(request.number("timeoutSeconds") or 0, 0) or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
+    seconds = min(request.number("timeoutSeconds") or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
     return WatchPlan(
         session_id=store.session_id,
         kind=target.kind,
@@ -138,10 +138,16 @@ def _check_options(request: Request) -> None:
         causes.append(fields.not_allowed(where, f"{where} is forbidden for watch unless sendInitialEvents is provided"))
     if match not in ("", _NOT_OLDER):
         causes.append(fields.unsupported(where, match, (_NOT_OLDER,)))
-    if match and request.query.get("continue"):
+    # Who says nothing of it asks for the state, and no older one (SetListOptionsDefaults).
+    if (match or _asks_for_state(request)) and request.query.get("continue"):
         causes.append(fields.not_allowed(where, f"{where} is forbidden when continue is provided"))
     if causes:
         raise invalid("ListOptions", "meta.k8s.io", "", causes)
+
+
+def _asks_for_state(request: Request) -> bool:
+    given = request.query.get("sendInitialEvents") is not None or request.query.get("resourceVersionMatch")
+    return not given and request.query.get("resourceVersion", "") in ("", "0")
 
 
 def _revision(text: str) -> int:
@@ -259,6 +265,10 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
     deadline = loop.time() + plan.seconds
     if plan.expired:
         yield encoder.expired()
+        return
+    if plan.seconds < 0:
+        # Its time was over before it began: it stands, and says nothing.
+        yield b""
         return
     with feed.subscribe(plan.after) as subscription:
         await _set_clock(encoder, feed, plan)

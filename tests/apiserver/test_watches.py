@@ -58,6 +58,11 @@ def test_a_watch_without_a_revision_begins_with_what_is_there(api: Api, namespac
     assert _events(api, path) == [("ADDED", "a1"), ("ADDED", "b1")]
 
 
+def test_a_watch_whose_time_is_over_before_it_begins_says_nothing(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    assert _events(api, f"/api/v1/namespaces/{namespace}/configmaps?watch=true&timeoutSeconds=-1") == []
+
+
 def test_an_object_that_leaves_a_selector_is_deleted_for_it(api: Api, namespace: str) -> None:
     first = _put(api, namespace, "a1", app="web")
     _label(api, namespace, "a1", app="db")
@@ -216,6 +221,7 @@ def test_options_of_a_watch_that_make_no_sense_are_refused(api: Api, namespace: 
         ("sendInitialEvents=true&resourceVersionMatch=Exact", [needs, unknown]),
         ("sendInitialEvents=false", [needs]),
         ("sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=a", [continued]),
+        ("continue=a", [continued]),
     ):
         status, refused, _ = api.request("GET", f"{path}&{query}")
         assert status == 422, query
