@@ -1,7 +1,7 @@
 // The cards of Home: order, words, languages, how far this browser has come, and the one primary way on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cardsOf, primaryOf } from "../../../static/js/class/home/model.js";
+import { across, cardsOf, primaryOf } from "../../../static/js/class/home/model.js";
 
 const line = (id, number, more = {}) => ({
   id, number, title: { en: id, zh: `${id}课` }, idea: { en: "First who dies." }, minutes: 30, minimumMinutes: 20, steps: 6, minimumSteps: 4,
@@ -29,4 +29,10 @@ test("a lesson under way has a segment a step; one that is done has none", () =>
   assert.deepEqual(cards.slice(1).map(({ segments }) => segments.length), [0, 0]);
   assert.equal(primaryOf(cards), "a", "what is done is not what one goes on with");
   assert.equal(primaryOf(cardsOf([line("c", 3)], progress, "en")), "");
+});
+
+test("what asks for more than there is stays within a card's picture", () => {
+  assert.equal(across(4, [2, 4]), 4);
+  assert.equal(across(4, [3, 5]), 5);
+  assert.equal(across(4), 4);
 });

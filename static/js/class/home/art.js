@@ -2,6 +2,7 @@
 
 /** @import { Art } from "./model.js" */
 import { svg } from "../../dom/svg.js";
+import { across } from "./model.js";
 
 const WIDTH = 200;
 const HEIGHT = 72;
@@ -48,7 +49,7 @@ function box(x, y, width, height, className, hue) {
 /** Nodes of few pods: width = CPU requested; a frame around the columns that have to become free. @type {Draw} */
 function bars({ rows = [], columns = 4, frame }) {
   const left = 34;
-  const unit = (WIDTH - 2 * left) / columns;
+  const unit = (WIDTH - 2 * left) / across(columns, frame);
   const height = Math.min(14, (HEIGHT - 20) / Math.max(1, rows.length) - 4);
   const step = height + 5;
   const top = (HEIGHT - step * rows.length + 5) / 2;

@@ -76,3 +76,12 @@ export function primaryOf(cards) {
   const under = cards.filter(({ progress }) => progress && !progress.done);
   return under.sort((a, b) => (b.progress?.atMs ?? 0) - (a.progress?.atMs ?? 0))[0]?.id ?? "";
 }
+
+/**
+ * How many columns a picture of bars shows: its own, and those beyond them that something asks for.
+ * @param {number} columns
+ * @param {readonly number[]} [frame]
+ */
+export function across(columns, frame) {
+  return Math.max(columns, frame?.[1] ?? 0);
+}
