@@ -2,7 +2,6 @@
 
 /** @import { Trace, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
-import { sealedPod } from "../state/classroom.js";
 import { cycleUnderWay, objectAt } from "../state/selectors.js";
 
 /** Milliseconds between two fetches for one pod: a paced cycle changes its status at every point. */
@@ -63,8 +62,7 @@ export class DecisionLoader {
     const object = pod ? objectAt(view, "pods", pod) : null;
     const held = cycleUnderWay(view)?.cycle;
     const inHand = held && held.uid === object?.metadata.uid ? held : null;
-    const sealed = pod !== "" && pod === sealedPod(view);
-    const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point, sealed].join("|");
+    const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
     this.view = view;
     if (version === this.version) {
       // The trace of a large cluster's cycle comes after the news of its point.
@@ -79,9 +77,7 @@ export class DecisionLoader {
       this.fetchedAtMs = -FETCH_EVERY_MS;
     }
     this.merge(view);
-    // What a question seals is told by nobody, and asked about when it opens.
-    if (sealed) clearTimeout(this.timer);
-    else if (pod) this.schedule();
+    if (pod) this.schedule();
   }
 
   schedule() {

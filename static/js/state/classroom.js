@@ -11,16 +11,22 @@ export const LESSONS = "lessons.clustersim.io";
  * @returns {Slim | null}
  */
 export function standingPoll(view) {
-  const polls = [...(view.objects.get(POLLS)?.values() ?? [])];
-  const newest = (/** @type {Slim[]} */ list) =>
-    list.sort((a, b) => openedAt(b) - openedAt(a) || Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0] ?? null;
-  const under = polls.filter((poll) => stateOf(poll) === "open" || stateOf(poll) === "closed");
-  return newest(under) ?? newest(polls.filter((poll) => stateOf(poll) === "revealed"));
+  return newestIn(view, "open", "closed") ?? newestIn(view, "revealed");
+}
+
+/**
+ * The newest poll that is in one of these states.
+ * @param {View} view
+ * @param {...string} states
+ */
+function newestIn(view, ...states) {
+  return [...(view.objects.get(POLLS)?.values() ?? [])].filter((poll) => states.includes(stateOf(poll)))
+    .sort((a, b) => openedAt(b) - openedAt(a) || Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0] ?? null;
 }
 
 /**
  * @param {Slim} poll
- * @returns {string} open, closed, revealed or over
+ * @returns {string} opening, open, closed, revealed or over
  */
 export function stateOf(poll) {
   return String(poll.status?.["state"] ?? "open");
@@ -56,8 +62,9 @@ export function hasClass(view) {
  * @param {View} view
  */
 export function sealedPod(view) {
-  const poll = standingPoll(view);
-  if (!poll || stateOf(poll) === "revealed" || poll.status?.["seals"] === false) return "";
+  // It seals before its answers are there.
+  const poll = newestIn(view, "opening", "open", "closed");
+  if (!poll || poll.status?.["seals"] === false) return "";
   return leads(view.me) && !poll.spec?.["alone"] ? "" : String(poll.spec?.["pod"] ?? "");
 }
 

@@ -31,21 +31,3 @@ test("a cycle without an id, as a sealed one is told, waits for no news of its v
   assert.equal(loader.state.traces[0]?.coming, false);
   clearTimeout(loader.timer);
 });
-
-test("what a question seals is asked about when it opens, and not before", async () => {
-  let asked = 0;
-  const server = /** @type {SessionApi} */ (/** @type {unknown} */ ({ decisions: async () => (asked += 1, []) }));
-  const poll = (/** @type {string} */ state) => ({
-    resource: "polls.clustersim.io", metadata: { name: "poll-1", uid: "u", resourceVersion: state }, spec: { pod: "default/web-1" }, status: { state, seals: state === "open" },
-  });
-  const seen = (/** @type {string} */ state) => ({ ...viewOf([pod("web-1"), poll(state)]), me: /** @type {any} */ ({ id: "1", role: "viewer" }) });
-  const loader = new DecisionLoader(server, () => {});
-  loader.follow(seen("open"), "default/web-1");
-  await new Promise((done) => setTimeout(done));
-  await new Promise((done) => setTimeout(done));
-  assert.equal(asked, 0, "the server would refuse it");
-  loader.follow(seen("revealed"), "default/web-1");
-  await new Promise((done) => setTimeout(done));
-  await new Promise((done) => setTimeout(done));
-  assert.equal(asked, 1);
-});

@@ -154,6 +154,7 @@ test("a poll under way is shown before one that was revealed, and none once it i
 
 test("a pod is sealed from everybody but whoever leads, and from a learner alone too, until the reveal", () => {
   assert.equal(sealedPod(viewOf([object("a", "open")])), "default/vip");
+  assert.equal(sealedPod(viewOf([object("a", "opening")])), "default/vip", "before its answers are there");
   assert.equal(sealedPod(viewOf([object("a", "open")], "teacher")), "");
   assert.equal(sealedPod(viewOf([object("a", "open", { spec: { pod: "default/vip", alone: true } })], "teacher")), "default/vip");
   assert.equal(sealedPod(viewOf([object("a", "revealed")])), "");
