@@ -33,8 +33,10 @@ export function heard(before, cycle, pod, lang, nameOf) {
   const reached = (/** @type {number | undefined} */ point) => point !== undefined && at >= point && was < point;
   const said = before ? [] : [text(lang, "live.taken", { pod, n: number(lang, cycle.attempt) })];
   if (reached(FILTER) && trace.feasible) said.push(filtered(cycle, lang));
-  if (reached(SCORE) && trace.scores) said.push(scored(cycle, lang));
-  if (reached(RESERVE) && trace.chosen) {
+  const lands = reached(RESERVE) && trace.chosen;
+  // Who leads is no news any more to whoever hears who won, with the same points.
+  if (reached(SCORE) && trace.scores && !lands) said.push(scored(cycle, lang));
+  if (lands) {
     const [key, values] = lastOf(cycle, pod);
     said.push(counted(lang, `live.${key.replace("last.", "")}`, values));
   }
@@ -143,7 +145,9 @@ export function makeListener(say) {
       if (!cycle || cycle === last) return;
       const same = last?.uid === cycle.uid && last.attempt === cycle.attempt ? last : null;
       if (!same) begin();
-      waiting.push(...heard(same, cycle, nameOf(cycle.pod), lang, nameOf));
+      const news = heard(same, cycle, nameOf(cycle.pod), lang, nameOf);
+      const led = same?.trace?.scores && cycle.trace?.chosen ? scored(same, lang) : "";
+      waiting = [...waiting.filter((sentence) => sentence !== led), ...news];
       last = cycle;
     },
     /**

@@ -29,6 +29,22 @@ test("a cycle is told turn by turn: taken, filtered, scored, placed, bound", () 
   for (const said of [heard(null, reserve, "web-1", "zh-hans", name)].flat()) assert.doesNotMatch(said, /live\.|\{/);
 });
 
+test("who leads is told while it is news: not to whoever hears at the same time who won", () => {
+  const filter = cycle({ point: "Filter", trace: { ...open, scores: undefined } });
+  const placed = "web-1 goes to n3 with 391 points, by lot among 2.";
+  assert.deepEqual(heard(filter, cycle({ point: "Reserve" }), "web-1", "en", name), [placed]);
+  /** @type {string[]} */
+  const said = [];
+  const listener = makeListener((sentence) => said.push(sentence));
+  const follow = (/** @type {ReturnType<typeof cycle>} */ one) => listener.follow(one, [], () => "web-1", "en");
+  follow(filter);
+  listener.tick(SAID_EVERY_MS, "en");
+  follow(cycle({ point: "Score", trace: open }));
+  follow(cycle({ point: "Reserve" }));
+  listener.tick(2 * SAID_EVERY_MS, "en");
+  assert.equal(said.at(-1), placed);
+});
+
 test("a refusal is told in kube-scheduler's own words, once, and a preemption with whom it costs", () => {
   const fitError = "0/4 nodes are available: 4 Insufficient cpu.";
   const before = cycle({ point: "Filter", trace: { feasible: [], firstFail: trace().firstFail } });

@@ -147,7 +147,7 @@ export const ZH_HANS = {
   "control.because.not ready for too long: its pods are deleted": "未就绪太久：删除其 Pod",
   "control.because.not ready for too long: emptied": "未就绪太久：已清空",
   "control.because.not lost": "没有丢失",
-  "control.because.its machine is lost: the Node goes": "机器已丢失：Node 被删除",
+  "control.because.its machine is lost: the Node goes": "机器已丢失：节点被删除",
   "control.because.taints have changed: its pods are looked at": "taint 有变：检查其 Pod",
   "control.because.tolerates for a while: waits": "暂时容忍：等待",
   "control.because.tolerates all taints: stays": "容忍全部 taint：保留",

@@ -23,7 +23,7 @@ export const ZH_HANS = {
   "rules.criterion.prioritySum": "Σ 优先级 + 每个 2³¹",
   "rules.criterion.victimCount": "牺牲者",
   "rules.criterion.earliestStart": "最早启动",
-  "rules.node": "Node",
+  "rules.node": "节点",
   "rules.total": "总分",
   "rules.no_scores": "没有节点被打分。",
   "rules.agree": "在这里，每条规则都与 kube-scheduler 一致。",
