@@ -19,7 +19,7 @@ import { keyOf } from "./state/view.js";
  * @param {Dispatch} world.dispatch
  * @param {() => View} world.view
  * @param {() => Ui} world.ui
- * @param {(message: string, tone: "done", closeLabel: string) => void} world.toast
+ * @param {(message: string, tone: "done" | "bad", closeLabel: string, action?: {label: string, run: () => void}) => void} world.toast
  * @param {() => void} world.redraw
  * @returns {Guests}
  */
@@ -49,7 +49,24 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     const [{ mountWhatIf }, { whatIfAsks }] = await Promise.all([
       import("./whatif/panel.js"), import("./act/whatif.js"), addStyles("whatif"), loadTexts(ui().lang, "whatif"),
     ]);
-    return mountWhatIf(root, whatIfAsks(actions.api, () => text(ui().lang, "unreachable")), (trial) => dispatch({ type: "showTrial", trial }));
+    const asks = whatIfAsks(actions.api, () => text(ui().lang, "unreachable"));
+    const t = (/** @type {string} */ key) => text(ui().lang, key);
+    return mountWhatIf(root, {
+      ...asks,
+      // The pod may have found its node at once, and then nothing in the tab says any more what was done.
+      apply: async (changes, pod) => {
+        const answer = await asks.apply(changes, pod);
+        const { undo } = answer;
+        if (undo) toast(t("whatif.applied"), "done", t("close"), { label: t("whatif.undo"), run: () => void takeBack(undo) });
+        return answer;
+      },
+    }, (trial) => dispatch({ type: "showTrial", trial }));
+
+    /** @param {() => Promise<void>} undo */
+    async function takeBack(undo) {
+      const refusal = await refusalOf(undo, t("unreachable"));
+      if (refusal) toast(refusal.message, "bad", t("close"));
+    }
   });
 
   return {

@@ -45,6 +45,8 @@ def test_a_pending_pod_is_made_to_fit_and_its_decision_is_taken_again(
     held = classroom.cluster("GET", "/api/v1/namespaces/default/pods/large")
     assert "nodeName" not in held["spec"], "the session itself is as it was"
     less.get_by_role("button", name="Apply").click()
+    # The list of changes goes with the pod's wait: the way back is offered beside it.
+    expect(teacher.get_by_test_id("toast-action").filter(has_text="Undo")).to_be_visible()
     wait_state(teacher, node_of(teacher, "large"), "the pod has a node")
     fits.first.wait_for(state="hidden")
     teacher.get_by_test_id("weight-TaintToleration").wait_for()

@@ -78,7 +78,7 @@ export function mountDecision(element, dispatch, ask) {
     const focused = focusPath(body);
     const evicting = preemptionSections(trace, lang, say);
     // Where no node had room, what an eviction would do is the decision: it stands before the verdicts, which are all no.
-    const early = decision.feasible === 0 && evicting.length > 0;
+    const early = decision.feasible === 0 && Object.keys(trace.result.preemption?.candidates ?? {}).length > 0;
     const verdicts = column("dc-middle", reasonsSection(trace, lit, lang, dispatch), chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
     const outcome = column("dc-right", plainWords(decision, trace, lang), ...(early ? evicting : []),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang));
