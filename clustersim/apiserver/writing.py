@@ -34,7 +34,7 @@ from controllers.log.store import Stored
 from controllers.registry.context import Context
 from controllers.registry.gojson import syntax_error
 from controllers.registry.kind import Subresource
-from controllers.registry.reading import check_body, checked
+from controllers.registry.reading import check_body, check_type, checked
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {
@@ -101,8 +101,11 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     subresource = target.kind.subresource(target.subresource)
     if subresource is not None and subresource.body is not None:
         check_body(document, subresource.body, context, home if target.kind.namespaced else None)
-    elif metadata is not None and not isinstance(metadata, dict):
-        checked(target.kind, document, context)
+    else:
+        if subresource is not None:
+            check_type(target.kind.api_version, target.kind.kind, document)
+        if metadata is not None and not isinstance(metadata, dict):
+            checked(target.kind, document, context)
     if not isinstance(metadata, dict) or not metadata.get("name"):
         undetermined = f"the name of the object ({name} based on URL) was undeterminable"
         raise bad_request(f"{undetermined}: name must be provided")

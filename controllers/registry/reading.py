@@ -25,6 +25,12 @@ _PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
 SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
 """Where upstream makes the scheme that it reads bodies by, as its sentences tell it."""
 
+_OTHER_SCHEMES: Final[Mapping[str, str]] = {
+    "apiextensions.k8s.io": "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
+    "apiregistration.k8s.io": "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
+}
+"""The same by the groups that upstream serves by a server of their own."""
+
 _OTHER_VERSIONS: Final = (
     ("policy/v1beta1", "Eviction"),
     ("apps/v1beta1", "Scale"),
@@ -180,11 +186,14 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
             400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
         )
     version = sent.rpartition("/")[2]
-    why = f'no kind "{of}" is registered for version "{sent}" in scheme "{SCHEME}"'
+    home, group = api_version.rpartition("/")[0], sent.rpartition("/")[0]
+    why = f'no kind "{of}" is registered for version "{sent}" in scheme "{_OTHER_SCHEMES.get(home, SCHEME)}"'
+    # Servers of their own know their own group alone.
+    foreign = group != home if home in _OTHER_SCHEMES else group in _OTHER_SCHEMES
     if (
         of in _EVERYWHERE
         or (sent == "v1" and of in _UNVERSIONED)
-        or is_model(f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}")
+        or (not foreign and is_model(f"{group.partition('.')[0] or 'core'}_{version}.{of}"))
     ):
         inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
         why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"
