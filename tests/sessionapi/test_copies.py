@@ -171,7 +171,7 @@ async def test_while_a_poll_is_open_nobody_gets_a_copy() -> None:
         for token in (teacher, mei["token"]):
             answer = await ask(client, token, "POST", code, "/copies", {})
             assert answer.status_code == 409
-            assert answer.json()["message"] == "a poll is open: your copy opens at the reveal"
+            assert answer.json()["message"] == "something is asked: your copy opens at the reveal"
         assert (await ask(client, mei["token"], "POST", code, "/fork", {})).status_code == 409
         path = f"/copies/{copy['code']}/enter"
         assert (await ask(client, mei["token"], "POST", code, path)).status_code == 409, "it may run ahead"

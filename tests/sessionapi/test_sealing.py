@@ -320,7 +320,10 @@ async def test_who_learns_alone_is_told_no_more_than_a_class(alone: Room) -> Non
 async def test_forks_and_copies_open_at_the_reveal(room: Room) -> None:
     for body in ({}, {"revision": room.before}):
         answer = await room.session("ann", "POST", "/fork", body)
-        assert (answer.status_code, answer.json()["message"]) == (409, "a poll is open: your copy opens at the reveal")
+        assert (answer.status_code, answer.json()["message"]) == (
+            409,
+            "something is asked: your copy opens at the reveal",
+        )
     assert (await room.session("ann", "GET", "/export?format=yaml")).status_code == 409
     await room.reveal()
     assert (await room.session("ann", "POST", "/fork", {})).status_code == 201
@@ -367,7 +370,7 @@ async def test_what_is_sealed_is_not_changed_by_whom_it_is_sealed_from(room: Roo
     path = f"/api/v1/namespaces/default/pods/{POD}"
     merge = {"Content-Type": "application/merge-patch+json"}
     answer = await room.call("component", "PATCH", f"{path}/status", {"status": {"reason": "x"}}, headers=merge)
-    assert (answer.status_code, answer.json()["message"]) == (409, "a poll is open: this opens at the reveal")
+    assert (answer.status_code, answer.json()["message"]) == (409, "something is asked: this opens at the reveal")
     answer = await room.call("component", "DELETE", path)
     assert answer.status_code == 409
 

@@ -13,8 +13,8 @@ from controllers.registry.models.clustersim_v1 import LessonSpec
 from controllers.registry.structs import read
 from scheduler_core.api.errors import ApiError
 
-LATER: Final = "a poll is open: this opens at the reveal"
-LATER_COPY: Final = "a poll is open: your copy opens at the reveal"
+LATER: Final = "something is asked: this opens at the reveal"
+LATER_COPY: Final = "something is asked: your copy opens at the reveal"
 
 
 def seal_for(principal: Principal, store: Store) -> Seal:

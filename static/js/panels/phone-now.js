@@ -6,6 +6,7 @@
 import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { pointName } from "../lib/trace.js";
 import { clockTime, number } from "../lib/text.js";
+import { opensLater } from "../state/classroom.js";
 import { newestEvents } from "../state/events.js";
 import { handOf } from "../state/now.js";
 import { cycleInHand, leader, nodes, objectsOf } from "../state/selectors.js";
@@ -32,7 +33,8 @@ export function nowPage(dispatch) {
       if (ui.parent) setAttribute(home, "href", `/s/${ui.parent.code}`);
       setText(home, t("phone_home"));
       copy.hidden = view.me?.role !== "student" || Boolean(ui.parent);
-      setText(copy, t("phone_copy"));
+      copy.disabled = opensLater(view);
+      setText(copy, t(copy.disabled ? "copy_later" : "phone_copy"));
       hand.render(view, ui, t);
       syncList(counts, countLines(view, ui, t).map((line, index) => ({ line, index })), (row) => String(row.index),
         () => element("li"), (row, { line }) => setText(row, line));

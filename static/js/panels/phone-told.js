@@ -3,6 +3,7 @@
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { T } from "./phone.js" */
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { opensLater } from "../state/classroom.js";
 import { stopped } from "../state/presenting.js";
 
 /** @param {Dispatch} dispatch */
@@ -45,6 +46,7 @@ export function mountTold(dispatch) {
       handed = view.handed;
       copy.hidden = view.me?.role !== "student" || Boolean(ui.parent) || handed <= read;
       setText(words, t("handed"));
+      open.disabled = opensLater(view);
       setText(open, t("handed_open"));
       setAttribute(close, "aria-label", t("close"));
       onWall = view.onWall;

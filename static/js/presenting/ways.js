@@ -3,6 +3,7 @@
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { opensLater } from "../state/classroom.js";
 
 /**
  * @param {HTMLElement} bar
@@ -41,7 +42,8 @@ export function mountWays(bar, dispatch) {
       wall.hidden = !view.onWall || role === "viewer";
       mine.hidden = role !== "student" || Boolean(parent);
       setText(/** @type {Element} */ (mine.lastElementChild), text(lang, "seats.my_copy"));
-      setAttribute(mine, "title", text(lang, "seats.my_copy_title"));
+      mine.disabled = opensLater(view);
+      setAttribute(mine, "title", text(lang, mine.disabled ? "copy_later" : "seats.my_copy_title"));
       if (role === "viewer" && view.onWall && view.onWall !== onWall) dispatch({ type: "goToWall", code: view.onWall });
       if (told && role === "student" && view.onWall && view.onWall !== onWall) dispatch({ type: "wallHung", code: view.onWall });
       told = Boolean(role);

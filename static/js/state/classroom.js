@@ -69,6 +69,15 @@ export function sealedPod(view) {
 }
 
 /**
+ * Whether copies open only at a reveal: a poll is not revealed, or a lesson is about to ask about the scene that stands.
+ * @param {View} view
+ */
+export function opensLater(view) {
+  const scene = [...(view.objects.get(LESSONS)?.values() ?? [])].some(({ spec }) => spec?.["phase"] === "scene" && spec?.["asks"]);
+  return !leads(view.me) && (scene || newestIn(view, "opening", "open", "closed") !== null);
+}
+
+/**
  * Whether this person is asked something that is not revealed yet.
  * @param {View} view
  */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Classroom, RETRY_MS } from "../../../static/js/act/classroom.js";
 import { ApiError } from "../../../static/js/net/rest.js";
 import { emptyView } from "../../../static/js/state/view.js";
-import { hasClass, roleKey, sealedPod, standingPoll } from "../../../static/js/state/classroom.js";
+import { hasClass, opensLater, roleKey, sealedPod, standingPoll } from "../../../static/js/state/classroom.js";
 import { lessonAt, openPoll } from "./fixtures.js";
 
 const unreachable = () => { throw new ApiError({ kind: "Status", code: 0, reason: "Unreachable", message: "" }); };
@@ -155,6 +155,12 @@ test("a poll under way is shown before one that was revealed, and none once it i
 test("a pod is sealed from everybody but whoever leads, and from a learner alone too, until the reveal", () => {
   assert.equal(sealedPod(viewOf([object("a", "open")])), "default/vip");
   assert.equal(sealedPod(viewOf([object("a", "opening")])), "default/vip", "before its answers are there");
+  assert.equal(opensLater(viewOf([object("a", "closed")])), true);
+  assert.equal(opensLater(viewOf([object("a", "revealed")])), false);
+  const scene = (/** @type {boolean} */ asks) => new Map([["lessons.clustersim.io", new Map([["lesson", /** @type {any} */ ({ metadata: { name: "lesson" }, spec: { phase: "scene", asks } })]])]]);
+  assert.equal(opensLater({ ...viewOf([]), objects: scene(true) }), true, "it is about to be asked about");
+  assert.equal(opensLater({ ...viewOf([]), objects: scene(false) }), false);
+  assert.equal(opensLater({ ...viewOf([], "teacher"), objects: scene(true) }), false);
   assert.equal(sealedPod(viewOf([object("a", "open")], "teacher")), "");
   assert.equal(sealedPod(viewOf([object("a", "open", { spec: { pod: "default/vip", alone: true } })], "teacher")), "default/vip");
   assert.equal(sealedPod(viewOf([object("a", "revealed")])), "");

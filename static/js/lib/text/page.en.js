@@ -311,6 +311,7 @@ export const EN = {
   stopped_over: "Your changes are taken again.",
   handed: "A copy of this moment is yours to play on in.",
   handed_open: "Open it",
+  copy_later: "My copy opens at the reveal",
   walled: "The class looks at a copy on the wall.",
   walled_open: "Go there",
   walled_over: "It is off the wall: the class goes on.",

@@ -311,6 +311,7 @@ export const ZH_HANS = {
   stopped_over: "现在又可以更改了。",
   handed: "此刻的一份副本已归你，可以在其中继续。",
   handed_open: "打开",
+  copy_later: "我的副本将在揭晓时开放",
   walled: "投影上有一份副本，全班一起来看。",
   walled_open: "去看",
   walled_over: "投影已撤下，课堂继续。",
