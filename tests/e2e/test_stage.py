@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, state, wait_state
@@ -213,6 +214,27 @@ def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], C
     assert state(teacher)["selected"]["key"] == "default/web-1", "and the pod is still selected"
     teacher.keyboard.press("Escape")
     wait_state(teacher, lambda _: whole(teacher)["inspector"] < 60, "the inspector folds again")
+
+
+def all_beside_the_dock(page: Page) -> bool:
+    seen = whole(page)
+    return not seen["folded"] and seen["unseen"] == 0
+
+
+@pytest.mark.parametrize("dock", ["events", "timeline", "streams"])
+def test_twelve_nodes_are_seen_beside_every_tab_of_the_dock(
+    open_classroom: Callable[[str], Classroom], dock: str
+) -> None:
+    classroom = open_classroom("zones")
+    classroom.session("PATCH", "/clock", {"paused": True})
+    teacher = classroom.teacher()
+    revision = wait_state(teacher, lambda now: len(now["nodes"]) == 12, "twelve nodes")["revision"]
+    teacher.get_by_test_id(f"dock-{dock}").click()
+    wait_state(teacher, lambda _: all_beside_the_dock(teacher), "every node is seen")
+    # In the past a bar stands above them, too.
+    teacher.goto(f"{teacher.url.partition('?')[0]}?rv={revision}&dock={dock}")
+    expect(teacher.get_by_test_id("past-title")).to_be_visible()
+    wait_state(teacher, lambda _: all_beside_the_dock(teacher), "and still is")
 
 
 def test_a_reason_lights_the_nodes_that_it_refused(open_classroom: Callable[[str], Classroom]) -> None:
