@@ -19,6 +19,9 @@ from controllers.registry.marks import Mark, Marks, StepName
 from scheduler_core.api.errors import ApiError
 
 _READS = ("GET", "HEAD", "OPTIONS")
+_UNREAD: Final = (400, 406, 413, 415)
+"""Answers to a body that could not be read, or to one that could not be answered as was asked."""
+
 PATH_LENGTH_MAX: Final = 500
 
 
@@ -48,7 +51,8 @@ class Noted:
     def refused(self, error: ApiError) -> None:
         """Keep a request that was refused; one for what is not there is no news where it only reads."""
         if not any(mark.result == "refused" for mark in self.marks.steps):
-            self.marks.steps.append(Mark(self._step_of(error), result="refused", message=error.message))
+            plugin = "decode" if error.code in _UNREAD else ""
+            self.marks.steps.append(Mark(self._step_of(error), plugin, result="refused", message=error.message))
         if self.request.method not in _READS or error.code in (401, 403):
             self._keep(error.code, error.message, error.name)
 

@@ -221,6 +221,29 @@ def all_beside_the_dock(page: Page) -> bool:
     return not seen["folded"] and seen["unseen"] == 0
 
 
+WATCH_LEASES = """() => {
+  window.bare = 0;
+  new MutationObserver(() => {
+    window.bare += [...document.querySelectorAll('.st-lease-text')].filter((one) => !one.textContent).length;
+  }).observe(document.querySelector('.st-schedulers'), { childList: true, subtree: true });
+}"""
+
+
+def test_a_scheduler_s_card_never_stands_without_its_lease(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    expect(teacher.locator(".st-lease-text")).to_contain_text("lease")
+    # Cycles that are followed point by point make the card anew.
+    classroom.session("PATCH", "/clock", {"pace": 100})
+    teacher.evaluate(WATCH_LEASES)
+    for name in ("first", "second", "third"):
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(name))
+    last = ("first", "second", "third")
+    wait_state(
+        teacher, lambda now: {one["name"] for one in now["pods"] if one["nodeName"]} >= set(last), "all have nodes"
+    )
+    assert teacher.evaluate("window.bare") == 0
+
+
 @pytest.mark.parametrize("dock", ["events", "timeline", "streams"])
 def test_twelve_nodes_are_seen_beside_every_tab_of_the_dock(
     open_classroom: Callable[[str], Classroom], dock: str

@@ -53,6 +53,8 @@ export function mountSchedulers(element, dispatch) {
   /** @type {View | null} */
   let view = null;
   let lang = /** @type {Lang} */ ("en");
+  let tickedMs = /** @type {number | null} */ (null);
+  let anew = false;
 
   /** @param {SchedulersInput} input */
   function render(input) {
@@ -63,6 +65,9 @@ export function mountSchedulers(element, dispatch) {
     shown = all;
     syncList(list, all, (replica) => replica.metadata.name, () => h("section", { class: "st-card st-replica" }),
       (card, replica) => updateReplica(card, replica, input));
+    // A card that was made anew says how long the lease lasts from its first frame on.
+    if (anew && tickedMs !== null) tick(tickedMs);
+    anew = false;
     const oneIn = input.view.clock?.narrated?.oneIn ?? 1;
     narrated.hidden = oneIn <= 1;
     setText(narrated, text(lang, "banner.narrated", { n: number(lang, oneIn) }));
@@ -77,6 +82,7 @@ export function mountSchedulers(element, dispatch) {
    * @param {number} nowMs simulated
    */
   function tick(nowMs) {
+    tickedMs = nowMs;
     outsiders.tick(view, nowMs, lang);
     for (const replica of shown) {
       const card = list.querySelector(`[data-key="${CSS.escape(replica.metadata.name)}"]`);
@@ -116,6 +122,7 @@ export function mountSchedulers(element, dispatch) {
       replica.status?.clockSkewMs, replica.status?.clockRate, (replica.status?.faults ?? []).map(({ kind }) => kind)]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
+      anew = true;
       const focused = card.contains(document.activeElement);
       card.replaceChildren(...head(replica, leads, crashed, input, dispatch));
       if (leads) card.append(...handSections(input, cycle, mine ? input.scene : null, dispatch));
