@@ -12,7 +12,8 @@ import msgspec
 
 from clustersim.classroom import manifests
 from clustersim.classroom.auth import STUDENT, Principal
-from clustersim.classroom.writing import GROUP, context_for, writes
+from clustersim.classroom.batching import GROUP
+from clustersim.classroom.writing import context_for, writes
 from clustersim.store import SqlStore
 from controllers.kinds.table import KINDS, REGISTRY, TABLE, find_kind
 from controllers.log.operations import Create, Operation, Patch, PatchType

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clustersim.classroom.auth import Principal
+from clustersim.classroom.batching import GROUP
 from clustersim.classroom.templates import PODS_PER_NODE
-from clustersim.classroom.writing import GROUP, apply, context_for, writes
+from clustersim.classroom.writing import apply, context_for, writes
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create

@@ -1,41 +1,44 @@
-"""The one door for writes of people: their context, a transaction, and the word to those who read the log."""
+"""The one door for writes of people: their context, a transaction, and the word to those who read the log.
+
+Writes of one session that come at one moment share a transaction (`batching`).
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from time import perf_counter_ns
 from typing import Any, Final, Literal
 
 from clustersim.classroom.auth import Principal
+from clustersim.classroom.batching import BATCHES, Job
 from clustersim.classroom.roles import guard_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
-from controllers.log.store import Stored, Transaction
+from controllers.log.store import Stored
+from controllers.log.transaction import BufferedTransaction
 from controllers.registry.context import SESSION, Context
 from controllers.registry.marks import Marks
 from scheduler_core.api.draw import draw_suffix
-from scheduler_core.api.errors import ApiError
-
-GROUP: Final = 25
-"""Operations of one transaction: a few milliseconds, so that nobody else's write waits long behind an import."""
 
 SESSION_ACTOR: Final = SESSION
 """The author of what nobody did: a template's objects, a student's namespace."""
 
 
 @contextmanager
-def writes(store: SqlStore, actor: str) -> Iterator[Transaction]:
+def writes(store: SqlStore, actor: str) -> Iterator[BufferedTransaction]:
     """Open a transaction of somebody's writes; after its commit those who read the log are told how far it goes.
 
     Everybody but a session's owner writes through here. Keep it short: nobody else's write gets in between.
     """
     with store.transaction(actor) as transaction:
         yield transaction
-        revision = transaction.revision
-    wake(store.session_id, revision)
+        revision, written = transaction.revision, bool(transaction.rows)
+    if written:
+        wake(store.session_id, revision)
 
 
 def web_context(actor: str, store: SqlStore, **more: Any) -> Context:
@@ -85,26 +88,37 @@ def context_for(
 def apply(
     store: SqlStore, operation: Operation, context: Context, check: Callable[[Stored], None] | None = None
 ) -> Stored:
-    """Apply one person's operation in a transaction of its own, tell those who read the log; return what is stored.
+    """Apply one person's operation, tell those who read the log; return what is stored.
 
     `check` refuses, before it is kept, what could not be answered.
 
     Raises:
         ApiError: refused; nothing was written.
     """
-    marks = context.marks
-    with writes(store, context.actor) as transaction:
-        try:
-            stored = REGISTRY.apply(transaction, operation, context)
-            if check is not None:
-                check(stored)
-        except ApiError as refusal:
-            refusal.warnings = tuple(context.warnings)
-            raise
-        began = 0 if marks is None else marks.now()
-    if marks is not None:
-        marks.note("store", "commit", began)
-    return stored
+    return BATCHES.carry_out(store, Job(operation, context, check), _together)
+
+
+def _together(store: SqlStore, jobs: Sequence[Job]) -> int:
+    """Carry out jobs in one transaction until somebody else has waited long for it; return how many."""
+    done = 0
+    with writes(store, jobs[0].context.actor) as transaction:
+        for job in jobs:
+            if done and transaction.others_wait():
+                break
+            before = transaction.mark()
+            with job.told():
+                stored = REGISTRY.apply(transaction, job.operation, job.context)
+                if job.check is not None:
+                    job.check(stored)
+                job.stored = stored
+            if job.error is not None:
+                transaction.undo(before)
+            done += 1
+        began = perf_counter_ns()
+    for job in jobs[:done]:
+        if job.stored is not None and job.context.marks is not None:
+            job.context.marks.note("store", "commit", began)
+    return done
 
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:

@@ -54,6 +54,14 @@ class TraceRow:
     blob: bytes
 
 
+class Mark(NamedTuple):
+    """A place in a transaction to which it can be taken back."""
+
+    rows: int
+    traces: int
+    objects: dict[Key, Stored | None]
+
+
 def _never() -> bool:
     """Nobody waits for a store in memory."""
     return False
@@ -86,6 +94,18 @@ class BufferedTransaction:
     def revision(self) -> int:
         """Return the last revision taken, inside this transaction or before it."""
         return self._revision
+
+    def mark(self) -> Mark:
+        """Return the place where this transaction is."""
+        return Mark(len(self.rows), len(self.traces), dict(self.objects))
+
+    def undo(self, mark: Mark) -> None:
+        """Take back what was written since a mark."""
+        self._revision -= len(self.rows) - mark.rows
+        del self.rows[mark.rows :], self.traces[mark.traces :]
+        self.objects = mark.objects
+        for resource, places in self._touched.items():
+            places[:] = [place for place in places if Key(resource, *place) in mark.objects]
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the object as this transaction sees it."""

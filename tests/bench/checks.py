@@ -14,7 +14,7 @@ from unittest.mock import patch
 from controllers.admission.table import CHAIN
 from controllers.kinds.table import KINDS
 from controllers.registry import incoming
-from controllers.registry.registry import _Write
+from controllers.registry.write import Write
 from controllers.registry.schema import Report
 from tests.bench.control_plane import NODES, PODS, created
 
@@ -40,7 +40,7 @@ def _unchecked() -> Iterator[None]:
         stack.enter_context(patch.object(incoming.metadata_rules, "validate_change", _none))
         stack.enter_context(patch.object(CHAIN, "plugins", ()))
         stack.enter_context(patch.object(CHAIN, "_chosen", {}))
-        stack.enter_context(patch.object(_Write, "_own", lambda *_: None))
+        stack.enter_context(patch.object(Write, "_own", lambda *_: None))
         yield
 
 
