@@ -14,8 +14,8 @@ from unittest.mock import patch
 from controllers.admission.table import CHAIN
 from controllers.kinds.table import KINDS
 from controllers.registry import incoming
-from controllers.registry.write import Write
 from controllers.registry.schema import Report
+from controllers.registry.write import Write
 from tests.bench.control_plane import NODES, PODS, created
 
 ROUNDS: Final = 3

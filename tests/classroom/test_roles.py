@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
 
 from clustersim.classroom import roles
 from clustersim.classroom.auth import COMPONENT, STUDENT, TEACHER, VIEWER, Principal, Role
+from clustersim.store import sessions
 from controllers.kinds.table import KINDS
 from controllers.log.draft import Draft
 from controllers.log.operations import Create
@@ -27,8 +29,14 @@ def made_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roles, "find_resource", lambda resource: MADE.get(resource) or known(resource))
 
 
+@cache
+def session() -> int:
+    """Return a session: kinds that no installation knows are looked for among its own."""
+    return sessions.create("roles", "empty").id
+
+
 def somebody(role: Role) -> Principal:
-    return Principal(1, "AAA-AAA", 1, "mei", "Mei", role, "s-mei" if role == STUDENT else "default")
+    return Principal(session(), "AAA-AAA", 1, "mei", "Mei", role, "s-mei" if role == STUDENT else "default")
 
 
 def may(role: Role, verb: str, resource: str, namespace: str = "", subresource: str = "") -> bool:

