@@ -10,7 +10,7 @@ from typing import Final
 
 from controllers.commands import REPLICAS, SESSION
 from controllers.kit.informer import RELIST_TIMER, Informers
-from controllers.kit.recorder import sweep
+from controllers.kit.recorder import sweep, trimmed
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
 from controllers.replicatelling import ReplicaTeller
@@ -32,7 +32,7 @@ class SessionComponent:
     def __init__(self, teller: ReplicaTeller) -> None:
         """Let this one tell of replicas."""
         self._teller = teller
-        self._informers = Informers(self.resources, identity=SESSION)
+        self._informers = Informers(self.resources, identity=SESSION, trims={"events": trimmed})
 
     # -- Component ----------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ class SessionComponent:
         if timer == RELIST_TIMER:
             self._informers.relist(tick)
         else:
-            due = sweep(self._informers["events"].all(), tick.epoch_ms + tick.now_ms)
+            due = sweep(self._informers["events"].each(), tick.epoch_ms + tick.now_ms)
             for operation in due[:SWEEP_MAX]:
                 tick.emit(operation)
             tick.plan(_SWEEP, tick.now_ms + (SWEEP_MS if len(due) <= SWEEP_MAX else 1))

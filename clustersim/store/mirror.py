@@ -7,11 +7,16 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
+from controllers.kinds.table import KINDS
 from controllers.log.store import DELETED, Event, Stored
 from controllers.log.transaction import SortedObjects
 
 WINDOW_ROWS_MAX: Final = 5_000
 """Rows kept in memory (some 10 MB); a reflector that lags further reads them from the database."""
+
+
+_PASSING: Final = frozenset(kind.stored_resource for kind in KINDS if kind.passing)
+"""Resources of which a busy hour leaves tens of thousands that nobody looks at."""
 
 
 class Mirror:
@@ -41,7 +46,7 @@ class Mirror:
             if row.verb == DELETED:
                 objects.remove(row.namespace, row.name)
             else:
-                objects.set(row)
+                objects.set(row.packed() if row.resource in _PASSING else row)
             self._window.append(row)
             self.revision = row.revision
 

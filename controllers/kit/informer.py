@@ -6,7 +6,8 @@ in the caches are shared: read them, never change them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
@@ -19,6 +20,9 @@ from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError
+
+Trim = Callable[[Document], Document]
+"""An object → what of it is kept."""
 
 RELIST_TIMER: Final = "informers/relist"
 """The timer under which `Informers` lists again; the component hands it to `fire`."""
@@ -100,6 +104,10 @@ class Lister:
         """Return all objects in order of (namespace, name)."""
         return [self._objects[place] for place in sorted(self._objects)]
 
+    def each(self) -> Iterable[Document]:
+        """Return all objects, in no order."""
+        return self._objects.values()
+
     def __len__(self) -> int:
         return len(self._objects)
 
@@ -172,6 +180,19 @@ class Lister:
                     del table[key]
 
 
+class TrimmedLister(Lister):
+    """The copy of a resource of whose objects only a part is kept, as after client-go's `SetTransform`."""
+
+    def __init__(self, resource: str, trim: Trim) -> None:
+        """Keep what `trim` returns of each object: its metadata's name, namespace, uid and resourceVersion at least."""
+        super().__init__(resource)
+        self._trim = trim
+
+    def put(self, namespace: str, name: str, document: Document) -> None:
+        """Take an added or modified object."""
+        super().put(namespace, name, self._trim(document))
+
+
 class DefinedLister(Lister):
     """The copy of all objects whose kinds a session defines: a place is `<resource>|<namespace>` and the name."""
 
@@ -195,6 +216,10 @@ class DefinedLister(Lister):
         self._resources.pop(document["metadata"]["uid"], None)
 
 
+def _lister(resource: str, trim: Trim | None) -> Lister:
+    return Lister(resource) if trim is None else TrimmedLister(resource, trim)
+
+
 def _placed(stored: Stored) -> Stored:
     """Return a stored object at its place in the copy of all that is defined."""
     place = f"{stored.resource}|{stored.namespace}"
@@ -204,8 +229,13 @@ def _placed(stored: Stored) -> Stored:
 class Informers:
     """All reflectors and copies of one component."""
 
-    def __init__(self, resources: Iterable[str], *, identity: str) -> None:
-        """Name what is watched and for whom (the identity keys the back-off's jitter)."""
+    def __init__(
+        self, resources: Iterable[str], *, identity: str, trims: Mapping[str, Trim] = MappingProxyType({})
+    ) -> None:
+        """Name what is watched and for whom (the identity keys the back-off's jitter).
+
+        `trims`: of which resources how much is kept.
+        """
         self._identity = identity
         self._seed = 0
         self.synced_ms: int | None = None
@@ -219,7 +249,7 @@ class Informers:
         self.listers: dict[str, Lister] = {}
         self.reflectors: dict[str, Reflector] = {}
         for resource in sorted(set(resources)):
-            lister = DefinedLister() if resource == DEFINED else Lister(resource)
+            lister = DefinedLister() if resource == DEFINED else _lister(resource, trims.get(resource))
             self.listers[resource] = lister
             self.reflectors[resource] = Reflector(resource, lister, self._jitter_of(resource))
 

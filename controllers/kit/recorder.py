@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from controllers.log.operations import Create, Delete, Form, Patch
@@ -177,10 +178,21 @@ def last_written_ms(event: Mapping[str, Any]) -> int:
     return max((unix_ms_of(time) for time in times if time), default=0)
 
 
+_KEPT: Final = ("namespace", "name", "uid", "resourceVersion")
+
+WRITTEN: Final = "writtenMs"
+"""The member of a trimmed Event that says when it was last written, in Unix milliseconds."""
+
+
+def trimmed(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of an Event what `sweep` asks for: a busy hour leaves eighty thousand of them."""
+    metadata = event["metadata"]
+    return {"metadata": {key: metadata[key] for key in _KEPT if key in metadata}, WRITTEN: last_written_ms(event)}
+
+
 def sweep(events: Iterable[Mapping[str, Any]], unix_ms: int) -> list[Delete]:
-    """Return the removals of the Events that have outlived `EVENT_TTL_MS`."""
-    return [
-        Delete("events", event["metadata"]["namespace"], event["metadata"]["name"], uid=event["metadata"]["uid"])
-        for event in events
-        if unix_ms - last_written_ms(event) >= EVENT_TTL_MS
-    ]
+    """Return the removals of the trimmed Events that have outlived `EVENT_TTL_MS`, in order of (namespace, name)."""
+    written_ms = unix_ms - EVENT_TTL_MS
+    due = [event["metadata"] for event in events if event[WRITTEN] <= written_ms]
+    due.sort(key=itemgetter("namespace", "name"))
+    return [Delete("events", one["namespace"], one["name"], uid=one["uid"]) for one in due]

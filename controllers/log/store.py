@@ -88,6 +88,10 @@ class Stored:
         """Return how many bytes the document has."""
         return len(self.data)
 
+    def packed(self) -> Stored:
+        """Return this object without its document, which takes many times the room of its bytes."""
+        return Stored(self.resource, self.namespace, self.name, self.uid, self.revision, self.data)
+
     def shown_as(self, data: bytes) -> Stored:
         """Return another form of this object, as a subresource shows it."""
         return Stored(self.resource, self.namespace, self.name, self.uid, self.revision, data)

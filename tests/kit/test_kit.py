@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from controllers.kit.client import Client
 from controllers.kit.informer import RELIST_TIMER, Informers
-from controllers.kit.recorder import EVENT_TTL_MS, Recorder, sweep
+from controllers.kit.recorder import EVENT_TTL_MS, Recorder, sweep, trimmed
 from controllers.kit.workqueue import SPINS_MAX, Workqueue
 from controllers.log.memory import MemoryStore
 from controllers.log.operations import Create, Delete, Patch, Result
@@ -397,7 +397,7 @@ def test_an_event_goes_an_hour_after_it_was_last_written(age_ms: int, removed: i
     written_ms = 1_767_225_600_000
     metadata = {"name": "e", "namespace": "default", "uid": "u", "creationTimestamp": wire_time(written_ms - 10**7)}
     event = {"metadata": metadata, "lastTimestamp": wire_time(written_ms)}
-    assert len(sweep([event], written_ms + age_ms)) == removed
+    assert len(sweep([trimmed(event)], written_ms + age_ms)) == removed
 
 
 # -- transactions ---------------------------------------------------------------------------------------------------
