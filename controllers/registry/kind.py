@@ -358,6 +358,8 @@ class Kind:
     ReplicationControllers and Jobs."""
     orphans_warning: str = ""
     """What whoever deletes one without saying so is warned of, as upstream has it."""
+    marked_first: bool = False
+    """Whether its first delete marks it and removes nothing, also where nothing holds it."""
     returned_when_deleted: bool = False
     """Whether a delete answers with the object that is gone, not with a Status."""
     lasting: frozenset[str] = frozenset()

@@ -153,7 +153,8 @@ class Write:
         if kind.orphans_warning and not operation.propagation and kind.orphans_warning not in self.context.warnings:
             self.context.warnings.append(kind.orphans_warning)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
-        ends = deletion.is_final(kind, document)
+        first = "deletionTimestamp" not in stored.object["metadata"]
+        ends = deletion.is_final(kind, document) and not (first and kind.marked_first)
         draft = Draft(document, spelling.kept(kind, stored.data))
         self.context.check(operation, stored, None if ends else draft)
         changed = not incoming.same(document, stored.object)

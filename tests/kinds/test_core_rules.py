@@ -238,3 +238,15 @@ def test_names_of_kernel_parameters_are_checked() -> None:
         (f"{where}[4].name", 'Duplicate value: "kernel.shm_rmid_forced"'),
         (f"{where}[5].name", "Required value"),
     ]
+
+
+def test_a_namespace_that_nothing_holds_goes_with_its_second_delete() -> None:
+    """As in upstream's `registry/core/namespace/storage`: the first one begins its end, its controller has none."""
+    cluster = Cluster()
+    made = cluster.create("namespaces", "bare")
+    cluster.update("namespaces", {**made, "spec": {"finalizers": []}}, "finalize")
+    first = cluster.delete("namespaces", "bare")
+    assert first["status"]["phase"] == "Terminating"
+    assert cluster.get("namespaces", "bare") == first
+    cluster.delete("namespaces", "bare")
+    assert cluster.get("namespaces", "bare") is None

@@ -109,6 +109,7 @@ KIND: Final = Kind(
     names="label",
     is_held=_is_held,
     mark_deleted=_mark_deleted,
+    marked_first=True,
     returned_when_deleted=True,
     columns=(
         NAME,
