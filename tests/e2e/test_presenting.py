@@ -150,17 +150,24 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     assert status == 201
     expect(tile).to_contain_text("Preemption is not helpful for scheduling")
     expect(teacher.locator(".room-reasons button")).to_contain_text("Preemption is not helpful")
-    tile.click()
+    # By keys alone: digits choose a state of tiles, Enter a tile, Enter again looks into it, W puts it on the wall.
+    tile.focus()
+    teacher.keyboard.press("2")
+    expect(teacher.locator("#room [data-state=stuck]")).to_have_attribute("aria-pressed", "true")
+    teacher.keyboard.press("1")
+    tile.focus()
+    teacher.keyboard.press("Enter")
     expect(teacher.locator(".room-foot")).to_contain_text("Seat 3")
     drawn(teacher)
     assert axe.problems(teacher) == []
     picture(teacher, "room-light")
     with teacher.expect_popup() as opened:
-        teacher.get_by_test_id("room-open").click()
+        teacher.keyboard.press("Enter")
     looking = classroom.watch(opened.value)
     wait_state(looking, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the teacher sees the copy")
     ada = classroom.student("Ada L.", **PHONE)
-    teacher.get_by_test_id("room-wall").click()
+    tile.focus()
+    teacher.keyboard.press("w")
     asked_about_the_accident(classroom, copy["code"], teacher, wall, ada)
 
 

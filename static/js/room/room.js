@@ -139,14 +139,38 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
   root.addEventListener("keydown", (event) => {
     // What is heard here is not the session's below it.
     event.stopPropagation();
-    const seat = /** @type {HTMLElement} */ (event.target).closest("[data-seat]");
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (seat && by) /** @type {HTMLElement | null} */ (by > 0 ? seat.nextElementSibling : seat.previousElementSibling)?.focus();
     if (event.key === "Escape") close();
-    if (event.key !== "/" || event.target === parts.search) return;
-    event.preventDefault();
-    parts.search.focus();
+    else if (!event.ctrlKey && !event.metaKey && !event.altKey && pressed(event, parts, own)) event.preventDefault();
   });
+}
+
+/**
+ * Arrows go from tile to tile, Enter on the chosen one looks into it, W puts it on the wall, / finds, digits choose the
+ * state of tiles. Who writes, writes.
+ * @param {KeyboardEvent} event
+ * @param {ReturnType<typeof build>} parts
+ * @param {Own} own
+ * @returns {boolean} whether it was a key of the room's
+ */
+function pressed({ key, target }, parts, own) {
+  const at = /** @type {HTMLElement} */ (target);
+  if (at instanceof HTMLInputElement && at.type !== "checkbox") return false;
+  const tile = /** @type {HTMLElement | null} */ (at.closest("[data-seat]"));
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  if (by) {
+    const next = /** @type {HTMLElement | null | undefined} */ (by > 0 ? tile?.nextElementSibling : tile?.previousElementSibling);
+    next?.focus();
+    return Boolean(tile);
+  }
+  const seat = tile ? Number(tile.dataset.seat) : -1;
+  if (key === "Enter" && tile && seat === own.chosen && !parts.open.hidden) parts.open.click();
+  else if (key === "w" || key === "W") {
+    if (tile && seat !== own.chosen) tile.click();
+    if (!parts.foot.hidden && !parts.wall.hidden) parts.wall.click();
+  } else if (key === "/") parts.search.focus();
+  else if (/^[1-5]$/.test(key)) /** @type {HTMLElement | undefined} */ (parts.states.children[Number(key) - 1])?.click();
+  else return false;
+  return true;
 }
 
 /**
@@ -165,6 +189,7 @@ function drawFoot(parts, tile, { lang, names, nowMs }) {
   setText(parts.again, text(lang, "room.again"));
   setText(parts.wallText, text(lang, "room.wall"));
   parts.open.hidden = parts.wall.hidden = !tile.code;
+  setAttribute(parts.wall, "aria-keyshortcuts", "W");
 }
 
 /**
