@@ -263,7 +263,7 @@ function labels(scene, story) {
       }]),
     ])),
     ...story.rows.flatMap((row) => faults(scene, row).map(({ t, kinds }) =>
-      ({ t, y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: kinds.join(", ") }), colour: colours.t2,
+      ({ t, y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: kinds.map((kind) => text(lang, `fault.name.${kind}`)).join(", ") }), colour: colours.t2,
         // One that has just begun is told before it: behind it the chart ends.
         at: t > scene.toMs - 0.15 * (scene.toMs - scene.fromMs) ? /** @type {const} */ ("left") : /** @type {const} */ ("right") }))),
   ];

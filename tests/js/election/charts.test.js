@@ -9,7 +9,7 @@ import { electionTable, timings } from "../../../static/js/election/words.js";
 import { loadTexts } from "../../../static/js/lib/text.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
-await loadTexts("en", "election");
+await Promise.all([loadTexts("en", "stage"), loadTexts("en", "election")]);
 const [S0, S1] = ["kube-scheduler-0", "kube-scheduler-1"];
 const colours = { plugin: ["#000001", "#000002", "#000003"], ver: "#d55e00", verbg: "#fdebdd", line: "#dce1e9", line2: "#b4bdca", font: "sans" };
 const SCENE = { colours, lang: "en", epochMs: 0, fromMs: 0, toMs: 60_000, size: 12, gaps: [], width: 1200 };
@@ -116,5 +116,5 @@ test("no word ends beyond the chart or stands across another; faults that begin 
   const told = [{ identity: S0, component: "kube-scheduler", beliefs: [{ fromMs: 0, toMs: null }], refusals: [], tries: [],
     faults: [{ kind: "rate", rate: 0.5, fromMs: 20_000, toMs: null }, { kind: "partition", rate: null, fromMs: 20_000, toMs: null }] }];
   const { data } = electionChart(SCENE, storyOf({ told, renewals: [], writes: [] }, 60_000));
-  assert.ok(data.flatMap((one) => (one.textposition ? one.text : [])).some((said) => said.includes("fault: rate, partition")));
+  assert.ok(data.flatMap((one) => (one.textposition ? one.text : [])).some((said) => said.includes("fault: Clock too slow or fast, Partition")));
 });
