@@ -191,8 +191,12 @@ def asked_about_the_accident(classroom: Classroom, copy: str, teacher: Page, wal
     expect(wall.get_by_test_id("wall-answer")).to_contain_text("no node")
     picture(wall, "room-wall-answer")
     expect(teacher.get_by_test_id("to-class")).to_have_attribute("href", f"/s/{classroom.code}")
+    went: list[str] = []
+    wall.on("request", lambda request: went.append(request.url) if request.is_navigation_request() else None)
     classroom.session("DELETE", f"/copies/{wall.url.partition('/s/')[2][:7]}/wall")
     wall.wait_for_url(lambda url: classroom.code in url)
+    wait_state(wall, lambda now: now["connection"] == "live", "the wall is back")
+    assert len(went) == 1, "it goes back once, however much it is told meanwhile"
     phone.get_by_test_id("phone-wall-over").click()
     phone.wait_for_url(f"**/s/{classroom.code}")
     expect(phone.get_by_test_id("phone-wall")).to_be_hidden()

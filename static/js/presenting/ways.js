@@ -14,6 +14,7 @@ export function mountWays(bar, dispatch) {
   const wall = element("button", { class: "button way", type: "button", "data-testid": "to-wall" }, [icon("screen"), element("span")]);
   const mine = element("button", { class: "button way", type: "button", "data-testid": "my-copy" }, [icon("copy"), element("span")]);
   let onWall = "";
+  let goingTo = "";
   /** Whether it was told how the class stands. */
   let told = false;
   /** @type {number | null} null: nothing was told yet */
@@ -31,7 +32,11 @@ export function mountWays(bar, dispatch) {
       const { lang, parent } = ui;
       const role = view.me?.role;
       // Nobody touches what hangs on the wall: it goes there and back by itself.
-      if (role === "viewer" && view.home) location.assign(`/s/${view.home}`);
+      if (role === "viewer" && view.home && view.home !== goingTo) {
+        // Once: asked for again with every frame, a page would begin anew to load.
+        goingTo = view.home;
+        location.assign(`/s/${goingTo}`);
+      }
       home.hidden = !parent || role === "viewer";
       if (parent) setAttribute(home, "href", `/s/${parent.code}`);
       for (const [one, key] of /** @type {const} */ ([[home, "seats.to_class"], [wall, "seats.to_wall"]])) {
