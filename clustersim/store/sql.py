@@ -126,7 +126,9 @@ class SqlStore(SqlReader):
             )
             buffer.others_wait = lambda: perf_counter() > ends
             yield buffer
-            self._write(buffer, counters)
+            if buffer.rows or buffer.traces or now_ms is not None:
+                # Whoever is stamped and wrote nothing (a refusal, a trial) has promised no time either.
+                self._write(buffer, counters)
         if self._mirror is not None:
             self._mirror.extend(buffer.rows)
         elif alone:

@@ -216,6 +216,18 @@ def test_many_at_once_lose_nothing_and_each_is_told_its_own(store):
         assert all(one.object["data"]["by"] == str(number) for one in own if isinstance(one, Stored))
 
 
+@real
+def test_who_wrote_nothing_has_moved_no_time(store, monkeypatch):
+    monkeypatch.setattr(SqlStore, "_present", lambda *_: 5_000)
+    before = store.counters()
+    wrong = Job(Create("configmaps", "default", {"metadata": {"name": "Wrong"}}), context(store))
+    assert _together(store, [wrong]) == 1
+    assert isinstance(wrong.error, ApiError)
+    assert store.counters() == before
+    assert apply(store, config("a"), context(store)).name == "a"
+    assert (store.counters().last_ms, store.counters().horizon_ms) == (5_000, 5_000)
+
+
 @sqlite
 def test_a_write_inside_another_transaction_goes_with_it(store):
     class TakenBack(Exception):
