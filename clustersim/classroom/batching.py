@@ -70,14 +70,13 @@ class _Line:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: deque[Job] = deque()
-        self._led = False
+        """Whose job is under way, then who waits for that: the first of them leads."""
 
     def join(self, job: Job) -> bool:
         """Wait in the line; return whether there is nobody before, and this one is to carry out what waits."""
         with self._lock:
             self._waiting.append(job)
-            leads, self._led = not self._led, True
-            return leads
+            return len(self._waiting) == 1
 
     def taken(self) -> list[Job]:
         """Return who is at the head of the line; they stay there until they are done."""
@@ -89,7 +88,6 @@ class _Line:
         with self._lock:
             over = [self._waiting.popleft() for _ in range(count)]
             after = self._waiting[0] if self._waiting else None
-            self._led = after is not None
         for job in over:
             job.called.release()
         if after is not None:
@@ -99,7 +97,7 @@ class _Line:
     @property
     def is_empty(self) -> bool:
         """Return whether nobody is in it."""
-        return not self._led
+        return not self._waiting
 
 
 class Batches:
