@@ -20,7 +20,7 @@ from scheduler_core.api.errors import Cause
 def hand_out(call: Call) -> HttpResponse:
     """Answer `POST …/copies {"people", "revision"?, "seeds"}`: copies for seats, or a student's own."""
     principal = call.require_acting(TEACHER, STUDENT)
-    sealing.refuse_all(sealing.later_for(principal, call.store), sealing.LATER_COPY)
+    sealing.refuse_copy(principal, call.store)
     body = call.body(("people", "revision", "seeds", "until"))
     newest = call.store.revision
     revision = int(number_field(body, "revision", 1, newest, whole=True) or newest)
@@ -71,7 +71,7 @@ def go_in(call: Call, copy: str) -> HttpResponse:
     principal = call.require(TEACHER, STUDENT, VIEWER)
     found = handing.find(principal.session_id, copy)
     if not found.wall:
-        sealing.refuse_all(sealing.later_for(principal, call.store), sealing.LATER_COPY)
+        sealing.refuse_copy(principal, call.store)
     session, seat, token = handing.go_in(principal, found)
     there = Call(call.request, session.code)
     told = {

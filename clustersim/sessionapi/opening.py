@@ -122,7 +122,7 @@ def fork(call: Call) -> HttpResponse:
     principal = call.require_acting(TEACHER, STUDENT)
     newest = call.store.revision
     revision = number_field(call.body(("revision",)), "revision", 1, newest, whole=True)
-    sealing.refuse_all(sealing.later_for(principal, call.store), sealing.LATER_COPY)
+    sealing.refuse_copy(principal, call.store)
     limits.spend(limits.FORKS, principal.participant_id)
     opened = opening.fork_session(principal, call.store, int(revision or newest))
     if principal.role == STUDENT:

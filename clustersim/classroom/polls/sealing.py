@@ -47,6 +47,15 @@ def refuse_all(seal: Seal, text: str = LATER) -> None:
         raise ApiError(409, "Conflict", text, name=seal.polls[0].poll)
 
 
+def refuse_copy(taker: Principal, store: Store) -> None:
+    """Refuse to take a moment along into a copy, or to go on in one, while something is asked or about to be.
+
+    Raises:
+        ApiError: 409.
+    """
+    refuse_all(later_for(taker, store), LATER_COPY)
+
+
 def refuse_pod(seal: Seal, key: str) -> None:
     """Refuse what is about one pod (`namespace/name`).
 
@@ -66,4 +75,14 @@ def refuse_fork(forker: Principal, store: Store) -> None:
     refuse_all(seal_for(forker, store), LATER_COPY)
 
 
-__all__ = ["NO_SEAL", "Seal", "later_for", "refuse_all", "refuse_fork", "refuse_pod", "seal_for", "seal_of"]
+__all__ = [
+    "NO_SEAL",
+    "Seal",
+    "later_for",
+    "refuse_all",
+    "refuse_copy",
+    "refuse_fork",
+    "refuse_pod",
+    "seal_for",
+    "seal_of",
+]
