@@ -61,8 +61,7 @@ def _defaults(document: dict[str, Any]) -> None:
         claim.setdefault("apiVersion", "v1")
         claim.setdefault("kind", "PersistentVolumeClaim")
         child(claim, "spec").setdefault("volumeMode", "Filesystem")
-        for key in ("requests", "limits"):
-            defaults.round_resources(at(claim, "spec", "resources", key))
+        defaults.round_requirements(at(claim, "spec", "resources"))
         child(claim, "status").setdefault("phase", "Pending")
     defaults.pod_spec(child(child(spec, "template"), "spec"))
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.kinds.core import volumes as storage
-from controllers.kinds.core.pod.defaults import round_resources
+from controllers.kinds.core.pod.defaults import round_requirements
 from controllers.log.store import copy_object
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
@@ -35,8 +35,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("volumeMode", "Filesystem")
-    for key in ("requests", "limits"):
-        round_resources(at(spec, "resources", key))
+    round_requirements(spec.get("resources"))
     storage.settle_sources(spec)
     child(document, "status").setdefault("phase", "Pending")
 

@@ -110,8 +110,10 @@ def admin_access(document: Mapping[str, Any], requests: Sequence[Mapping[str, An
     """Check that the namespace lets in who asks for the access of an administrator (AuthorizedForAdmin)."""
     asking = (index for index, one in enumerate(requests) if at(one, "exactly", "adminAccess"))
     first = next(asking, None)
+    if first is None:
+        return []
     home = lookup.get("namespaces", "", document["metadata"].get("namespace") or "") or {}
-    if first is None or (at(home, "metadata", "labels") or {}).get(_ADMIN_LABEL) == "true":
+    if (at(home, "metadata", "labels") or {}).get(_ADMIN_LABEL) == "true":
         return []
     why = f"admin access to devices requires the `{_ADMIN_LABEL}: true` label on the containing namespace"
     return [fields.not_allowed(f"spec.devices.requests[{first}].adminAccess", why)]

@@ -21,7 +21,6 @@ DEVICES_MAX: Final = 128
 ATTRIBUTES_MAX: Final = 32
 """Attributes and capacities of one device together, as upstream."""
 
-_POOL_LETTERS_MAX: Final = 253
 _VALUE_BYTES_MAX: Final = 64
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _ONE_PLACE: Final = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"

@@ -83,8 +83,7 @@ def pod_spec(spec: Document) -> None:
     for volume in spec.get("volumes") or ():
         _volume(volume)
     round_resources(spec.get("overhead"))
-    for key in ("requests", "limits"):
-        round_resources((spec.get("resources") or {}).get(key))
+    round_requirements(spec.get("resources"))
 
 
 def pod(document: Document) -> None:
@@ -115,6 +114,12 @@ def round_resources(resources: Document | None) -> None:
         if number % _MILLI_NANO:
             assert resources is not None
             resources[name] = f"{-(-number // _MILLI_NANO)}m"
+
+
+def round_requirements(resources: Document | None) -> None:
+    """Round the requests and the limits of whatever has them."""
+    for key in ("requests", "limits"):
+        round_resources((resources or {}).get(key))
 
 
 def requests_from_limits(resources: Document | None) -> None:
@@ -192,8 +197,7 @@ def _container(container: Document) -> None:
     container.setdefault("terminationMessagePath", "/dev/termination-log")
     container.setdefault("terminationMessagePolicy", "File")
     container.setdefault("resources", {})
-    for key in ("requests", "limits"):
-        round_resources(container["resources"].get(key))
+    round_requirements(container["resources"])
     for port in container.get("ports") or ():
         port.setdefault("protocol", "TCP")
     for variable in container.get("env") or ():
@@ -264,8 +268,7 @@ def _volume(volume: Document) -> None:
     if template is not None:
         child(template, "metadata")
         child(template, "spec").setdefault("volumeMode", "Filesystem")
-        for key in ("requests", "limits"):
-            round_resources((template["spec"].get("resources") or {}).get(key))
+        round_requirements(template["spec"].get("resources"))
     for key in ("secret", "configMap", "downwardAPI", "projected"):
         if volume.get(key) is not None:
             volume[key].setdefault("defaultMode", DEFAULT_MODE)
