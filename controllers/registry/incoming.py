@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.flags.apiserver import ETCD_PREFIX
-from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.log.operations import Create, Operation, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import additions, reading, spelling
 from controllers.registry import metadata as metadata_rules
+from controllers.registry.admission import flags_of
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.repeats import Run
@@ -390,8 +390,7 @@ def _check_preconditions(
     uid = metadata.get("uid")
     if uid not in (None, "", stored.uid):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
-        flags = transaction.get(RESOURCE, "", NAME)
-        prefix = read_flags(None if flags is None else flags.object.get("spec"))[ETCD_PREFIX]
+        prefix = flags_of(transaction)[ETCD_PREFIX]
         key = kind.key_of("" if dry_run else prefix, stored.namespace, stored.name)
         failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
         raise conflict(kind.stored_resource, stored.name, failed)
