@@ -1034,8 +1034,9 @@ export type Intent =
   /** Say that a copy lies ready. */
   | { type: "copyHanded" }
   | { type: "goToWall"; code: string }
-  /** Show the class what somebody came to, without saying who; null: no longer. */
+  /** Say that something hangs on the wall. */
   | { type: "wallHung"; code: string }
+  /** Show the class what somebody came to, without saying who, and ask about it. */
   | { type: "putOnWall"; code: string }
   | { type: "askClass"; pod: string };
 
