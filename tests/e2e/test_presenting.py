@@ -146,12 +146,14 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     inside = student.evaluate("async (url) => (await (await fetch(url, {method: 'POST'})).json())", address)
     container["resources"]["requests"]["cpu"] = "9"
     path = f"/clusters/{copy['code']}/api/v1/namespaces/default/pods"
+    # What a copy does tells its tile anew under whoever has the keyboard there.
+    tile.focus()
     status, _ = classroom.server.obeyed("POST", path, {**pod, "metadata": {"name": "vip"}}, inside["token"])
     assert status == 201
     expect(tile).to_contain_text("Preemption is not helpful for scheduling")
     expect(teacher.locator(".room-reasons button")).to_contain_text("Preemption is not helpful")
+    expect(tile).to_be_focused()
     # By keys alone: digits choose a state of tiles, Enter a tile, Enter again looks into it, W puts it on the wall.
-    tile.focus()
     teacher.keyboard.press("2")
     expect(teacher.locator("#room [data-state=stuck]")).to_have_attribute("aria-pressed", "true")
     teacher.keyboard.press("1")

@@ -127,6 +127,42 @@ export function syncList(parent, items, keyOf, create, update) {
 }
 
 /**
+ * Tell a list anew, keyed: a row that stays keeps its element and the keyboard; where it is told otherwise than before,
+ * it takes over what it would be made as, but for listeners: those belong on the list.
+ * @template T
+ * @param {Element} parent
+ * @param {readonly T[]} items
+ * @param {(item: T) => string} keyOf
+ * @param {(item: T) => HTMLElement} make
+ */
+export function tellList(parent, items, keyOf, make) {
+  keepFocus(parent, () => syncList(parent, items, keyOf, make, (row, item) => {
+    const fresh = make(item);
+    fresh.dataset["key"] = keyOf(item);
+    if (!row.isEqualNode(fresh)) become(row, fresh);
+  }));
+}
+
+/**
+ * Bring an element into line with one of its kind, as deep as both are built alike; what differs below is the other's.
+ * @param {Element} row
+ * @param {Element} fresh
+ */
+function become(row, fresh) {
+  for (const { name } of [...row.attributes]) if (!fresh.hasAttribute(name)) row.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) setAttribute(row, name, value);
+  const [now, then] = [[...row.childNodes], [...fresh.childNodes]];
+  for (const [index, child] of then.entries()) {
+    const old = now[index];
+    if (!old) row.append(child);
+    else if (old.isEqualNode(child)) continue;
+    else if (old instanceof Element && child instanceof Element && old.tagName === child.tagName) become(old, child);
+    else old.replaceWith(child);
+  }
+  for (const stale of now.slice(then.length)) stale.remove();
+}
+
+/**
  * Give the keyboard back to where it was, or to the nearest region around that where it is gone or hidden by now.
  * @param {Element | null} before
  */
@@ -154,7 +190,9 @@ function sameAs(element) {
 export function keepFocus(root, tell) {
   const held = root.contains(document.activeElement) ? document.activeElement : null;
   tell();
-  if (held && !held.isConnected) returnFocus(held);
+  // What was only moved has lost it, too.
+  if (held && document.activeElement !== held) returnFocus(held);
+  if (held && document.activeElement === document.body) returnFocus(root);
 }
 
 /**

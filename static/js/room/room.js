@@ -2,7 +2,7 @@
 
 /** @import { Dispatch, Ui } from "../lib/types.d.ts" */
 /** @import { Tile, Wish } from "./model.js" */
-import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { element, icon, setAttribute, setText, tellList } from "../dom/dom.js";
 import { counted, number, text } from "../lib/text.js";
 import { MINIATURES_MAX, STATES, counts, groups, shown } from "./model.js";
 import { linesOf, miniature, seatOf, tileOf } from "./tile.js";
@@ -67,11 +67,11 @@ export function mountRoom(root, { dispatch, load, close }) {
     const some = shown(all, own.wish);
     const how = { lang, names: own.names, nowMs, small: all.length > MINIATURES_MAX };
     parts.tiles.classList.toggle("small", how.small);
-    parts.tiles.replaceChildren(...some.map((tile) => {
+    tellList(parts.tiles, some, ({ seat }) => String(seat), (tile) => {
       const made = tileOf(tile, how);
       made.setAttribute("aria-pressed", String(tile.seat === own.chosen));
       return made;
-    }));
+    });
     parts.empty.hidden = own.tiles === null || some.length > 0;
     setText(parts.empty, text(lang, all.length ? "room.none_such" : "room.none"));
     drawFoot(parts, all.find(({ seat }) => seat === own.chosen), how);
@@ -134,7 +134,6 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
     else if (seat !== undefined) own.chosen = own.chosen === Number(seat) ? -1 : Number(seat);
     else return;
     redraw();
-    /** @type {HTMLElement | null} */ (root.querySelector(focusAgain(state, reason, order, seat)))?.focus();
   });
   root.addEventListener("keydown", (event) => {
     // What is heard here is not the session's below it.
@@ -190,19 +189,6 @@ function drawFoot(parts, tile, { lang, names, nowMs }) {
   setText(parts.wallText, text(lang, "room.wall"));
   parts.open.hidden = parts.wall.hidden = !tile.code;
   setAttribute(parts.wall, "aria-keyshortcuts", "W");
-}
-
-/**
- * What had the keyboard before everything was drawn anew.
- * @param {string | undefined} state
- * @param {string | undefined} reason
- * @param {string | undefined} order
- * @param {string | undefined} seat
- */
-function focusAgain(state, reason, order, seat) {
-  if (state !== undefined) return `[data-state="${state}"]`;
-  if (reason !== undefined) return `[data-reason="${CSS.escape(reason)}"]`;
-  return order ? `[data-order="${order}"]` : `[data-seat="${seat}"]`;
 }
 
 /** @param {HTMLElement} root */
@@ -291,13 +277,13 @@ function drawSummary(parts, found, stuck, wish, all, lang) {
   parts.legend.replaceChildren(...some.map((state) => element("div", {}, [
     element("dt", { class: state }, text(lang, `room.${state}`)), element("dd", {}, number(lang, found[state])),
   ])));
-  parts.reasons.replaceChildren(...stuck.map(({ reason, count }) => element("li", {}, element("button", {
+  tellList(parts.reasons, stuck, ({ reason }) => reason, ({ reason, count }) => element("li", {}, element("button", {
     type: "button", "data-reason": reason, "aria-pressed": String(wish.reason === reason),
-  }, [element("b", {}, reason), element("span", {}, number(lang, count))]))));
-  parts.states.replaceChildren(...["", ...STATES.filter((state) => found[state] > 0 || wish.state === state)].map((state) => element("button", {
+  }, [element("b", {}, reason), element("span", {}, number(lang, count))])));
+  tellList(parts.states, ["", ...STATES.filter((state) => found[state] > 0 || wish.state === state)], (state) => state, (state) => element("button", {
     type: "button", "data-state": state, "aria-pressed": String(wish.state === state),
-  }, `${text(lang, state ? `room.${state}` : "room.all")} ${number(lang, state ? found[/** @type {"stuck"} */ (state)] : all)}`)));
-  parts.orders.replaceChildren(...["reason", "seat"].map((order) => element("button", {
+  }, `${text(lang, state ? `room.${state}` : "room.all")} ${number(lang, state ? found[/** @type {"stuck"} */ (state)] : all)}`));
+  tellList(parts.orders, ["reason", "seat"], (order) => order, (order) => element("button", {
     type: "button", "data-order": order, "aria-pressed": String(wish.order === order),
-  }, text(lang, `room.by_${order}`))));
+  }, text(lang, `room.by_${order}`)));
 }
