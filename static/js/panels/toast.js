@@ -1,4 +1,8 @@
-/** Short notices at the foot of the palette: what was done, or why not. They leave by themselves; errors stay longer. */
+/**
+ * Short notices at the foot of the palette: what was done, or why not. They leave by themselves, but not from under a
+ * pointer or the keyboard. What can be acted on, and what was refused, leaves when its time is over and the person goes
+ * on: nobody is too slow for it.
+ */
 
 /** @typedef {{label: string, run: () => void, stayMs?: number}} NoticeAction what can be done about it, while it is there */
 /** @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused */
@@ -26,10 +30,21 @@ export function mount(root) {
     const toast = element("div", { class: `toast ${tone}`, role: bad ? "alert" : "status" }, [
       icon(ICONS[tone]), element("span", {}, message), action ? button(action) : null, close,
     ]);
-    const leave = () => toast.remove();
+    const gone = new AbortController();
+    const leave = () => {
+      gone.abort();
+      toast.remove();
+    };
     toast.querySelector(".toast-action")?.addEventListener("click", leave);
     close.addEventListener("click", leave);
-    window.setTimeout(leave, action?.stayMs ?? (bad || action ? ERROR_MS : NOTICE_MS));
+    const waits = bad || (action && !action.stayMs);
+    window.setTimeout(() => {
+      const leaves = () => void (toast.matches(":hover, :focus-within") || leave());
+      if (!waits) leaves();
+      const where = waits ? document : toast;
+      for (const sign of waits ? ["pointerdown", "keydown"] : ["pointerleave", "focusout"])
+        where.addEventListener(sign, leaves, { capture: true, signal: gone.signal });
+    }, action?.stayMs ?? (waits ? ERROR_MS : NOTICE_MS));
     root.append(toast);
     while (root.children.length > NOTICES_MAX) root.firstElementChild?.remove();
   };
