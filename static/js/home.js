@@ -5,7 +5,7 @@ import { isCluster } from "./lib/clusterfile.js";
 import { CODE_LENGTH, codeCharacters, formatCode } from "./lib/code.js";
 import { ApiError, request, SessionApi } from "./net/rest.js";
 import { forgetSession, recentSessions, rememberSession, rememberTheme } from "./net/recent.js";
-import { element, icon } from "./dom/dom.js";
+import { element, icon, keepFocus } from "./dom/dom.js";
 import { showLessons } from "./lessons.js";
 
 /** @type {Record<string, string>} */
@@ -225,7 +225,7 @@ function drawRecent(list) {
       forget,
     ]);
   });
-  list.replaceChildren(...(rows.length ? rows : [element("li", { class: "none" }, t("recent_none"))]));
+  keepFocus(list, () => list.replaceChildren(...(rows.length ? rows : [element("li", { class: "none" }, t("recent_none"))])));
 }
 
 wireTheme();

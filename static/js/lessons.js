@@ -5,7 +5,7 @@
 import { artOf } from "./class/home/art.js";
 import { askForCheck } from "./state/before.js";
 import { cardsOf, primaryOf } from "./class/home/model.js";
-import { element, icon } from "./dom/dom.js";
+import { element, icon, keepFocus } from "./dom/dom.js";
 import { said } from "./lib/said.js";
 import { forgetProgress, lastClass, lessonProgress, listLessons, openLesson, rememberClass } from "./net/lessons.js";
 import { ApiError } from "./net/rest.js";
@@ -46,12 +46,12 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
   const draw = (/** @type {readonly import("./class/home/model.js").LessonLine[]} */ lessons) => {
     const cards = cardsOf(lessons, lessonProgress(), lang);
     const primary = primaryOf(cards);
-    list.replaceChildren(...(cards.length
+    keepFocus(list, () => list.replaceChildren(...(cards.length
       ? cards.map((card) => cardOf(card, { t, open, primary: card.id === primary, forget: () => {
         forgetProgress(card.id);
         draw(lessons);
       } }))
-      : [element("li", { class: "none" }, t("lessons_none"))]));
+      : [element("li", { class: "none" }, t("lessons_none"))])));
   };
   try {
     const lessons = await listLessons();

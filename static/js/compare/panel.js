@@ -2,7 +2,7 @@
 
 /** @import { Compared, Dispatch, Ui, View } from "../lib/types.d.ts" */
 import { readColours } from "../dom/colours.js";
-import { element, setAttribute, setText } from "../dom/dom.js";
+import { element, keepFocus, setAttribute, setText } from "../dom/dom.js";
 import { save } from "../dom/files.js";
 import { CONFIG, loadPlotly } from "../dom/plotly.js";
 import { csvOf } from "../lib/csv.js";
@@ -126,8 +126,8 @@ class Panel {
     this.verdict.replaceChildren(...verdictOf(answer, lang));
     this.verdict.classList.toggle("moved", answer.elsewhere > 0);
     this.sums.replaceChildren(sumsTable(answer, lang));
-    this.pods.replaceChildren(podsTable(answer, lang, (pod) => this.dispatch({ type: "select", resource: "pods", key: pod }),
-      (key) => (this.view ? saidKey(this.view, key) : key)));
+    keepFocus(this.pods, () => this.pods.replaceChildren(podsTable(answer, lang, (pod) => this.dispatch({ type: "select", resource: "pods", key: pod }),
+      (key) => (this.view ? saidKey(this.view, key) : key))));
     setText(this.twinTitle, t("compare.twin"));
     this.twinRows.replaceChildren(nodesTable(answer, lang));
     const scene = { colours: readColours(this.root), lang, size: parseFloat(getComputedStyle(this.root).fontSize) || 12 };

@@ -2,7 +2,7 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Side } from "./model.js" */
-import { element, setText, breakable } from "../dom/dom.js";
+import { breakable, element, keepFocus, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 
 const WEIGHT_MAX = 10;
@@ -56,8 +56,8 @@ export function picker(name, begun, changed) {
         ...eras.map((era) => [`era:${era.name}`, t("compare.era", { title: era.title })]), ["yaml", t("compare.yaml")],
       ];
       kind.replaceChildren(...kinds.map(([value, words]) => element("option", { value, selected: value === side.kind }, words)));
-      more.replaceChildren(...(side.kind === "weights" ? weights(name, { side, plugins, t, turn }) : []),
-        ...(side.kind === "yaml" ? [yaml(name, { side, t, turn })] : []));
+      keepFocus(more, () => more.replaceChildren(...(side.kind === "weights" ? weights(name, { side, plugins, t, turn }) : []),
+        ...(side.kind === "yaml" ? [yaml(name, { side, t, turn })] : [])));
     },
   };
 }

@@ -89,7 +89,7 @@ class Panel {
     const sign = JSON.stringify([lang, this.moment, chosen]);
     if (sign === this.drawn) return;
     this.drawn = sign;
-    if (!chosen) return this.detail.replaceChildren();
+    if (!chosen) return keepFocus(this.detail, () => this.detail.replaceChildren());
     keepFocus(this.detail, () => this.detail.replaceChildren(...controllerPanel(chosen, this.moment, view, lang, this.dispatch, (moment) => {
       this.moment = moment;
       this.draw();

@@ -1,7 +1,7 @@
 /** The store as etcd would have it: keys in order with revision and bytes, and what lies under one. */
 
 /** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
-import { element, setAttribute, setText, syncList } from "../dom/dom.js";
+import { element, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { newestMade } from "./fresh.js";
 import { Looked } from "./looked.js";
@@ -74,17 +74,23 @@ export function keysPanel(looks, dispatch) {
     if (sign === shown) return;
     shown = sign;
     setAttribute(detail, "aria-label", chosen || text(lang, "control.value"));
-    if (!one) return detail.replaceChildren(element("p", { class: "hint" }, chosen ? value.problem || text(lang, "control.loading") : text(lang, "control.chooseKey")));
-    const resource = one.resource;
-    detail.replaceChildren(
+    keepFocus(detail, () => detail.replaceChildren(...(one ? valueOf(one) : [
+      element("p", { class: "hint" }, chosen ? value.problem || text(lang, "control.loading") : text(lang, "control.chooseKey")),
+    ])));
+  }
+
+  /** @param {StoreKey & {value: object}} one */
+  function valueOf(one) {
+    return [
       element("header", { class: "ct-head" }, element("h3", {}, element("code", {}, one.key)), element("span", { class: "ct-push" }),
         element("span", { class: "chip accent" }, text(lang, "control.rv", { rv: one.resourceVersion })),
         element("span", { class: "chip" }, text(lang, "control.bytes", { bytes: number(lang, one.bytes) })),
         element("button", { class: "button", type: "button", onclick: () => dispatch({
-          type: "select", resource, key: one.namespace ? `${one.namespace}/${one.name}` : one.name,
+          type: "select", resource: one.resource, key: one.namespace ? `${one.namespace}/${one.name}` : one.name,
         }) }, text(lang, "control.select"))),
       element("p", { class: "hint" }, text(lang, "control.valueHint")),
-      element("pre", { class: "ct-json" }, JSON.stringify(one.value, null, 2)));
+      element("pre", { class: "ct-json" }, JSON.stringify(one.value, null, 2)),
+    ];
   }
 
   return {

@@ -7,6 +7,7 @@
 /** @import { Decision } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 /** @import { Ask } from "./refusals.js" */
+import { keepFocus } from "../dom/dom.js";
 import { h } from "../dom/h.js";
 import { text } from "../lib/text.js";
 import { makeCharts } from "./charts.js";
@@ -75,20 +76,18 @@ export function mountDecision(element, dispatch, ask) {
       return;
     }
     const { trace, decision } = shown;
-    const focused = focusPath(body);
     const evicting = preemptionSections(trace, lang, say);
     // Where no node had room, what an eviction would do is the decision: it stands before the verdicts, which are all no.
     const early = decision.feasible === 0 && Object.keys(trace.result.preemption?.candidates ?? {}).length > 0;
     const verdicts = column("dc-middle", reasonsSection(trace, lit, lang, dispatch), chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
     const outcome = column("dc-right", plainWords(decision, trace, lang), ...(early ? evicting : []),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang));
-    body.replaceChildren(...[
+    keepFocus(body, () => body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
       ...(early ? [outcome, verdicts] : [verdicts, outcome]),
       column("dc-below", sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say),
         ...(early ? [] : evicting), kept.section(trace, lang)),
-    ].flatMap((part) => part ?? []));
-    if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
+    ].flatMap((part) => part ?? [])));
     draw();
   }
 
@@ -135,18 +134,4 @@ export function mountDecision(element, dispatch, ask) {
  */
 function column(name, ...parts) {
   return h("div", { class: name }, ...parts.flatMap((part) => part ?? []));
-}
-
-/**
- * A selector that finds the focused control again after a rebuild; "" when focus is elsewhere.
- * @param {HTMLElement} body
- */
-function focusPath(body) {
-  const active = document.activeElement;
-  if (!(active instanceof HTMLElement) || !body.contains(active)) return "";
-  for (const name of ["mode", "page", "trace", "others", "light"]) {
-    const value = active.dataset[name];
-    if (value) return `[data-${name}="${CSS.escape(value)}"]`;
-  }
-  return "";
 }

@@ -96,7 +96,8 @@ export function setAttribute(target, name, value) {
 }
 
 /**
- * Bring the children of a list into line with items, keyed: rows that stay keep their element, focus and scroll.
+ * Bring the children of a list into line with items, keyed: rows that stay keep their element, focus and scroll. Where the
+ * row that held the keyboard is gone, the list itself holds it: a neighbour's button would be pressed for it.
  * @template T
  * @param {Element} parent
  * @param {readonly T[]} items
@@ -105,14 +106,20 @@ export function setAttribute(target, name, value) {
  * @param {(row: HTMLElement, item: T) => void} [update]
  */
 export function syncList(parent, items, keyOf, create, update) {
+  const held = heldIn(parent);
+  const keys = items.map(keyOf);
+  const wanted = new Set(keys);
   /** @type {Map<string, HTMLElement>} */
   const existing = new Map();
-  for (const child of /** @type {Iterable<HTMLElement>} */ (parent.children)) {
-    existing.set(child.dataset["key"] ?? "", child);
+  // What goes is taken out first, so that what stays need not be moved past it: a moved row lets go of the keyboard.
+  for (const child of /** @type {HTMLElement[]} */ ([...parent.children])) {
+    const key = child.dataset["key"] ?? "";
+    if (wanted.has(key) && !existing.has(key)) existing.set(key, child);
+    else child.remove();
   }
   let cursor = parent.firstElementChild;
-  for (const item of items) {
-    const key = keyOf(item);
+  items.forEach((item, index) => {
+    const key = /** @type {string} */ (keys[index]);
     let row = existing.get(key);
     if (row) existing.delete(key);
     else {
@@ -122,8 +129,18 @@ export function syncList(parent, items, keyOf, create, update) {
     update?.(row, item);
     if (row === cursor) cursor = cursor.nextElementSibling;
     else parent.insertBefore(row, cursor);
-  }
-  for (const stale of existing.values()) stale.remove();
+  });
+  if (!held || heldIn(parent)) return;
+  if (!parent.hasAttribute("tabindex")) setAttribute(parent, "tabindex", "-1");
+  returnFocus(held.isConnected ? held : parent);
+}
+
+/**
+ * What holds the keyboard within an element.
+ * @param {Element} root
+ */
+function heldIn(root) {
+  return root.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
 }
 
 /**
@@ -168,8 +185,8 @@ function become(row, fresh) {
  */
 export function returnFocus(before) {
   for (let at = sameAs(before); at; at = at.parentElement)
-    if (at instanceof HTMLElement && at.checkVisibility() && (at.tabIndex >= 0 || at.hasAttribute("tabindex")))
-      return at.focus();
+    if (at instanceof HTMLElement && at.checkVisibility() && !at.matches(":disabled") && (at.tabIndex >= 0 || at.hasAttribute("tabindex")))
+      return at.focus({ preventScroll: true });
 }
 
 /**
@@ -183,16 +200,53 @@ function sameAs(element) {
 }
 
 /**
- * Tell a region anew; what held the keyboard in it holds it again.
+ * Tell a region anew; what held the keyboard in it holds it again, or the one that stands for it by now.
  * @param {Element} root
  * @param {() => void} tell
  */
 export function keepFocus(root, tell) {
-  const held = root.contains(document.activeElement) ? document.activeElement : null;
+  const held = heldIn(root);
+  const find = held && standIn(root, held);
   tell();
-  // What was only moved has lost it, too.
-  if (held && document.activeElement !== held) returnFocus(held);
-  if (held && document.activeElement === document.body) returnFocus(root);
+  if (find && !heldIn(root)) returnFocus(find());
+}
+
+/**
+ * How to find what stands for an element after its region was told anew: best by what it is called for programs (id and
+ * `data-*`), then by the words that people read on it, then by its look and its turn among all of its tag.
+ * @param {Element} root
+ * @param {HTMLElement} held
+ * @returns {() => Element} the region itself where nothing does
+ */
+function standIn(root, held) {
+  const all = () => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(held.localName)]);
+  const turn = all().indexOf(held);
+  return () => {
+    if (root.contains(held)) return held;
+    const names = new Set(namesOf(held));
+    const [words, look] = [wordsOf(held), held.getAttribute("class")];
+    let found = /** @type {Element} */ (root);
+    let most = STANDS_IN_FROM - 1;
+    all().forEach((one, index) => {
+      const points = 4 * namesOf(one).filter((name) => names.has(name)).length + (words && wordsOf(one) === words ? 2 : 0)
+        + (one.getAttribute("class") === look ? 1 : 0) + (index === turn ? 1 : 0);
+      if (points > most) [found, most] = [one, points];
+    });
+    return found;
+  };
+}
+
+/** Points from which an element stands for another: the same words are enough, or the same look in the same place. */
+const STANDS_IN_FROM = 2;
+
+/** @param {HTMLElement} one */
+function namesOf({ id, dataset }) {
+  return [...(id ? [id] : []), ...Object.entries(dataset).map((pair) => pair.join("="))];
+}
+
+/** @param {HTMLElement} one */
+function wordsOf(one) {
+  return one.getAttribute("aria-label") ?? one.textContent ?? "";
 }
 
 /**

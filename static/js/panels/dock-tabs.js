@@ -5,7 +5,7 @@
  */
 
 /** @import { Dispatch, Lang, LogRow, Looks, Ui, View } from "../lib/types.d.ts" */
-import { element, syncList } from "../dom/dom.js";
+import { element, keepFocus, syncList } from "../dom/dom.js";
 import { face, namedOf } from "../dom/face.js";
 import { addStyles } from "../dom/styles.js";
 import { clockTime, loadTexts, number, text } from "../lib/text.js";
@@ -110,7 +110,7 @@ function eventsTab(list, view, ui, dispatch, { onlyWarnings }) {
 function logRows(list, view, ui, dispatch) {
   const rows = view.rows.filter((row) => !QUIET.has(row.resource)).slice(-LOG_ROWS_MAX).reverse();
   if (rows.length === 0) {
-    list.replaceChildren(element("p", { class: "none" }, text(ui.lang, "log_none")));
+    keepFocus(list, () => list.replaceChildren(element("p", { class: "none" }, text(ui.lang, "log_none"))));
     return;
   }
   if (list.firstElementChild?.matches(".none")) list.replaceChildren();

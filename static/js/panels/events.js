@@ -1,7 +1,7 @@
 /** Kubernetes Events as rows, newest first: in the dock for the whole session, in the inspector for one object. */
 
 /** @import { Dispatch, EventSlim, Ui, View } from "../lib/types.d.ts" */
-import { element, setText, syncList } from "../dom/dom.js";
+import { element, keepFocus, setText, syncList } from "../dom/dom.js";
 import { namedOf } from "../dom/face.js";
 import { KINDS } from "../lib/kinds.js";
 import { clockTime, text } from "../lib/text.js";
@@ -25,7 +25,7 @@ export const EVENT_ROWS_MAX = 200;
 export function eventRows(list, events, view, ui, dispatch, withObject) {
   if (events.length === 0) {
     const none = text(ui.lang, withObject ? "events_none" : "events_none_here");
-    if (list.textContent !== none) list.replaceChildren(element("p", { class: "none" }, none));
+    if (list.textContent !== none) keepFocus(list, () => list.replaceChildren(element("p", { class: "none" }, none)));
     return;
   }
   if (list.firstElementChild?.matches(".none")) list.replaceChildren();

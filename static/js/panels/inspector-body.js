@@ -1,7 +1,7 @@
 /** What stands under the inspector's tabs: the summary's facts, the events, or one of the guests. */
 
 /** @import { Dispatch, Slim, Ui, View } from "../lib/types.d.ts" */
-import { append, element, icon } from "../dom/dom.js";
+import { append, element, icon, keepFocus } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { sealedPod } from "../state/classroom.js";
 import { eventsAbout } from "../state/events.js";
@@ -67,13 +67,13 @@ export function mountBody(dispatch, guests) {
     if (key === shown && related.every((map, at) => map === shownRelated[at])) return;
     shown = key;
     shownRelated = related;
-    const focused = [...body.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement));
     const fresh = factList(object, view, ui, dispatch);
     const facts = body.firstElementChild;
-    if (facts?.matches(".facts") && shownUid === uid) exchange(facts, fresh);
-    else body.replaceChildren(fresh);
+    keepFocus(body, () => {
+      if (facts?.matches(".facts") && shownUid === uid) exchange(facts, fresh);
+      else body.replaceChildren(fresh);
+    });
     shownUid = uid ?? "";
-    if (focused >= 0) body.querySelectorAll("button")[focused]?.focus();
   }
 
   /**
@@ -84,7 +84,8 @@ export function mountBody(dispatch, guests) {
     const words = text(ui.lang, "sealed_pod", { name: object.metadata.name });
     if (shown === words) return;
     shown = words;
-    body.replaceChildren(element("p", { class: "sealed-note", "data-testid": "inspector-sealed" }, [icon("lock"), element("span", {}, words)]));
+    keepFocus(body, () => body.replaceChildren(
+      element("p", { class: "sealed-note", "data-testid": "inspector-sealed" }, [icon("lock"), element("span", {}, words)])));
   }
 
   return {

@@ -2,7 +2,7 @@
 
 /** @import { Dispatch, Slim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Guests, Tab } from "./inspector-body.js" */
-import { append, arrowKeys, element, setAttribute, setText } from "../dom/dom.js";
+import { append, arrowKeys, element, keepFocus, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { eventsAbout } from "../state/events.js";
 import { lookersAt } from "../state/looks.js";
@@ -170,11 +170,10 @@ function mountHead(dispatch) {
         ...others].join("|");
       if (key === shown) return;
       shown = key;
-      // Told anew, the head keeps the keyboard where it was.
-      const focused = [...head.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement));
-      head.replaceChildren();
-      append(head, headOf(object, { view, ui, dispatch, state, author }));
-      if (focused >= 0) head.querySelectorAll("button")[focused]?.focus();
+      keepFocus(head, () => {
+        head.replaceChildren();
+        append(head, headOf(object, { view, ui, dispatch, state, author }));
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The dock's Model tab: what the formal model's definitions say of the selected pod, and of every node for it. */
 
 /** @import { Dispatch, Lang, ModelAnswer, ModelNode, Ui } from "../lib/types.d.ts" */
-import { element } from "../dom/dom.js";
+import { element, keepFocus } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 
 /** Nodes drawn in the table; those that the pod may be bound to come first. */
@@ -24,20 +24,17 @@ export function renderModel(root, ui, dispatch) {
   const { pod, answer, problem, gone } = ui.model;
   const t = (/** @type {string} */ key) => text(ui.lang, key);
   if (!answer) {
-    root.replaceChildren(element("p", { class: "none" }, problem || t(pod && !gone ? "model_loading" : "model_select")));
+    keepFocus(root, () => root.replaceChildren(element("p", { class: "none" }, problem || t(pod && !gone ? "model_loading" : "model_select"))));
     return;
   }
   // A fresh answer must neither send the table back to its beginning nor take the focus away.
   const scrolled = root.querySelector(".model-nodes")?.scrollTop ?? 0;
-  const stops = () => /** @type {HTMLElement[]} */ ([...root.querySelectorAll("button, [tabindex]")]);
-  const focused = stops().findIndex((stop) => stop === document.activeElement);
-  root.replaceChildren(
+  keepFocus(root, () => root.replaceChildren(
     element("div", { class: "model", "data-testid": "model" }, [
       loop(answer, ui, dispatch), sets(answer, ui.lang), nodes(answer, ui.lang, dispatch),
     ]),
-  );
+  ));
   root.querySelector(".model-nodes")?.scrollTo(0, scrolled);
-  if (focused >= 0) stops()[focused]?.focus({ preventScroll: true });
 }
 
 /** @param {boolean | null} value */

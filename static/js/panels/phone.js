@@ -2,7 +2,7 @@
 
 /** @import { Dispatch, PodSlim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../lib/items.js" */
-import { append, arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
+import { append, arrowKeys, element, icon, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { amountOf, ITEMS } from "../lib/items.js";
 import { kindNamed } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
@@ -149,8 +149,7 @@ function createPage(dispatch) {
       const refused = refusedWrite(view.me, view.me?.namespace ?? "");
       if (shown === ui.lang + refused) return;
       shown = ui.lang + refused;
-      page.replaceChildren();
-      append(page, [
+      keepFocus(page, () => page.replaceChildren(...[
         // What a class does together, also from a phone.
         element("div", { class: "phone-work" }, [
           workButton("by-hand", "users", t, () => dispatch({ type: "openByHand" })),
@@ -158,7 +157,7 @@ function createPage(dispatch) {
         ]),
         refused && element("p", { class: "none" }, t(refused)),
         ...items.map((item) => createButton(item, t, Boolean(refused), dispatch)),
-      ]);
+      ].filter((one) => one instanceof Node)));
     },
   };
 }

@@ -42,7 +42,7 @@ export function schedulerPanel(list, view, ui, dispatch) {
   const source = schedulerSource(view);
   const status = source?.status;
   if (!source || !status?.["profiles"]) {
-    list.replaceChildren(element("p", { class: "none" }, t("scheduler_none")));
+    keepFocus(list, () => list.replaceChildren(element("p", { class: "none" }, t("scheduler_none"))));
     return;
   }
   const refused = refusedCluster(view.me);

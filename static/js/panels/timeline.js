@@ -3,7 +3,7 @@
 /** @import { Dispatch, Mark, TimelineState, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../state/timeline.js" */
 import { face } from "../dom/face.js";
-import { element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
+import { element, icon, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { faceOf, initials } from "../lib/faces.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { actorOf, whose } from "../state/people.js";
@@ -178,7 +178,7 @@ function mountChart(dispatch) {
       if (drawn === key && chart.dataset["of"] === String(timelineId(timeline))) return;
       drawn = key;
       chart.dataset["of"] = String(timelineId(timeline));
-      drawFlags(flags, bookmarks, timeline, ui, dispatch);
+      keepFocus(flags, () => drawFlags(flags, bookmarks, timeline, ui, dispatch));
       drawAxis(axis, timeline, view.epochMs, placeOf(timeline, at));
       for (const { lane, label, count, track } of lanes) {
         setText(label, text(lang, `lane_${lane}`));

@@ -3,7 +3,7 @@
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { HandPod, NodeRoom, Result, Round } from "./byhand_model.js" */
 /** @import { Speak } from "./frame.js" */
-import { element, icon, setText } from "../dom/dom.js";
+import { element, icon, keepFocus, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { leftText, partedText, refusedText, sidesOf, sizeText, sumsOf, target, verdictText, waiting } from "./byhand_model.js";
 import { openFrame } from "./frame.js";
@@ -63,19 +63,16 @@ export function openByHand({ speak, leads, slug, read, begin, place, result }) {
 
   function draw() {
     const { lang, t, queue, board, outcome } = now;
-    // The keyboard stays where it is while the rows are made anew.
-    const at = document.activeElement?.getAttribute("data-at") ?? "";
     const pods = round ? waiting(round, slug) : [];
     if (!pods.some(({ key }) => key === hand)) hand = "";
     tellStanding(now, { round, left: pods.length, news, leads });
-    queue.replaceChildren(...pods.map((pod) => podCard(pod, pod.key === hand, t, take, (key) => { hand = key; })));
     const inHand = pods.find(({ key }) => key === hand) ?? null;
-    board.replaceChildren(...(round?.nodes ?? []).map((node) => nodeCard(node, inHand, lang, (name, key) => {
+    keepFocus(queue, () => queue.replaceChildren(...pods.map((pod) => podCard(pod, pod.key === hand, t, take, (key) => { hand = key; }))));
+    keepFocus(board, () => board.replaceChildren(...(round?.nodes ?? []).map((node) => nodeCard(node, inHand, lang, (name, key) => {
       hand = key || hand;
       void drop(name);
-    })));
-    outcome.replaceChildren(...(told && round ? sheet(told, round, lang, t) : []));
-    if (at) /** @type {HTMLElement | null} */ (document.querySelector(`dialog [data-at="${CSS.escape(at)}"]`))?.focus();
+    }))));
+    keepFocus(outcome, () => outcome.replaceChildren(...(told && round ? sheet(told, round, lang, t) : [])));
   }
 
   /** @param {string} key */

@@ -5,7 +5,7 @@
 /** @import { Finding } from "./finder.js" */
 /** @import { Speak } from "./frame.js" */
 /** @import { Rule } from "./model.js" */
-import { element, setText } from "../dom/dom.js";
+import { element, keepFocus, setText } from "../dom/dom.js";
 import { said } from "../lib/said.js";
 import { text } from "../lib/text.js";
 import { doneOf, NONE, progressOf, shownOf, taskRules, TOPICS, wishOf } from "./homework_model.js";
@@ -163,14 +163,14 @@ async function teach(given, { t, body, attempt, show }) {
       ])))]),
     ]);
   });
-  body.replaceChildren(
+  keepFocus(body, () => body.replaceChildren(
     setForm(given, t, (wish) => attempt(async () => {
       await given.set(wish);
       await show();
     })),
     ...(list.length ? [element("p", {}, element("a", { class: "link", href: given.sheet, download: true, "data-testid": "homework-sheet" }, t("rules.sheet")))] : []),
     ...cards,
-  );
+  ));
 }
 
 /**

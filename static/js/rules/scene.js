@@ -4,7 +4,7 @@
 /** @import { Finding } from "./finder.js" */
 /** @import { Speak } from "./frame.js" */
 /** @import { Answers, Rule } from "./model.js" */
-import { element, icon } from "../dom/dom.js";
+import { element, icon, keepFocus } from "../dom/dom.js";
 import { said } from "../lib/said.js";
 import { number, text } from "../lib/text.js";
 import { mountFinder } from "./finder.js";
@@ -92,10 +92,10 @@ export function openRules(given) {
       const own = rule ? worldOf(answers, rule, lang) : null;
       const real = engine ? worldOf(answers, engine, lang) : null;
       pick.value = chosen;
-      worlds.replaceChildren(...[
+      keepFocus(worlds, () => worlds.replaceChildren(...[
         own ? worldCard(scene, own, false) : element("p", { class: "rw-agree" }, t(finding ? "rules.agree_find" : "rules.agree")),
         real ? worldCard(scene, real, true) : null,
-      ].filter((one) => one !== null));
+      ].filter((one) => one !== null)));
       for (const row of top.querySelectorAll("[data-rule]")) row.classList.toggle("on", row.getAttribute("data-rule") === chosen);
     };
     draw();

@@ -5,7 +5,7 @@
 /** @import { Lane, LaneGroup, LaneRow } from "./lanes-model.js" */
 /** @import { Glyph } from "./model.js" */
 import { number, text } from "../lib/text.js";
-import { setAttribute, setText, syncList } from "../dom/dom.js";
+import { keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { eventNames } from "../lib/sentences.js";
@@ -161,13 +161,11 @@ function updateRow(item, row, lane, input, dispatch, told) {
   const look = `${told} ${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
     + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
   if (item.dataset["look"] !== look) {
-    const focused = item.contains(document.activeElement);
     item.dataset["look"] = look;
     const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input, dispatch));
-    item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...(told === "group" ? [] : told === "above" ? [
+    keepFocus(item, () => item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...(told === "group" ? [] : told === "above" ? [
       h("p", { class: "st-row-why", title: row.message, text: text(lang, "lane.same") }),
-    ] : rowDetails(row, lane, lang)), ...holds);
-    if (focused) item.querySelector("button")?.focus();
+    ] : rowDetails(row, lane, lang)), ...holds));
   }
   item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));
 }

@@ -7,7 +7,7 @@
 /** @import { Group } from "../state/groups.js" */
 /** @import { Glyph } from "./model.js" */
 import { HEAT_STEPS } from "../dom/colours.js";
-import { setText, syncList } from "../dom/dom.js";
+import { keepFocus, setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
@@ -76,12 +76,12 @@ export function mountLegend(element, dispatch) {
     shown = { used, lang };
     requestAnimationFrame(count);
     detail.replaceChildren(icon("search", 13), h("span", { text: detailText(layout, lang) }));
-    by.replaceChildren(text(lang, "legend.by"), " ", ...choices.flatMap((button, index) => {
+    keepFocus(by, () => by.replaceChildren(text(lang, "legend.by"), " ", ...choices.flatMap((button, index) => {
       const name = COLOURS_BY[index];
       setText(button, text(lang, `legend.by.${name}`));
       button.setAttribute("aria-pressed", String(ui.colourBy === name));
       return index === 0 ? [button] : [" · ", button];
-    }));
+    })));
   }
 
   /** Says how many groups have found no room: whole names only are shown, and none is left out in silence. */

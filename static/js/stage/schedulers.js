@@ -7,7 +7,7 @@
 import { formatAsked } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
-import { setAttribute, setText, syncList } from "../dom/dom.js";
+import { keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { idleHint } from "./hints.js";
@@ -123,10 +123,8 @@ export function mountSchedulers(element, dispatch) {
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
       anew = true;
-      const focused = card.contains(document.activeElement);
-      card.replaceChildren(...head(replica, leads, crashed, input, dispatch));
-      if (leads) card.append(...handSections(input, cycle, mine ? input.scene : null, dispatch));
-      if (focused) card.querySelector("button")?.focus();
+      keepFocus(card, () => card.replaceChildren(...head(replica, leads, crashed, input, dispatch),
+        ...(leads ? handSections(input, cycle, mine ? input.scene : null, dispatch) : [])));
     }
     const standby = card.querySelector(".st-standby");
     if (standby) setText(standby, standbyText(replica, input));
@@ -359,7 +357,7 @@ function updateControllers(card, { view, lang }, dispatch) {
   if (faults && faults.dataset["look"] !== look) {
     faults.dataset["look"] = look;
     const button = all[0] ? faultButton(all[0], view, lang, dispatch) : null;
-    faults.replaceChildren(...(button ? [button] : []));
+    keepFocus(faults, () => faults.replaceChildren(...(button ? [button] : [])));
   }
   const list = /** @type {HTMLElement} */ (card.querySelector("ul"));
   syncList(list, all, (replica) => replica.metadata.name, () => h("li"), (item, replica) => {

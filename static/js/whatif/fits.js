@@ -2,7 +2,7 @@
 
 /** @import { Fit, Trace } from "../lib/types.d.ts" */
 /** @import { Asks, WhatIfInput } from "./panel.js" */
-import { element, icon } from "../dom/dom.js";
+import { element, icon, keepFocus } from "../dom/dom.js";
 import { lookOf, namespaceOf } from "../lib/changes.js";
 import { text } from "../lib/text.js";
 import { refusedWrite } from "../state/roles.js";
@@ -100,11 +100,8 @@ export function mountFits(asks) {
     title.textContent = text(lang, "whatif.fit");
     note.textContent = problem || text(lang, found === null ? "whatif.fit_loading" : found.length ? "whatif.fit_note" : "whatif.fit_none");
     note.classList.toggle("bad", Boolean(problem));
-    const focused = /** @type {HTMLElement | null} */ (list.contains(document.activeElement) ? document.activeElement : null);
-    const held = focused?.dataset["held"];
-    list.replaceChildren(...(found ?? []).map((fit) =>
-      rowOf(fit, { input: /** @type {WhatIfInput} */ (input), pending, asks, at: progress.get(fit.text.en) ?? UNTOUCHED, turn })));
-    if (held) /** @type {HTMLElement | null} */ (list.querySelector(`[data-held="${CSS.escape(held)}"]`))?.focus();
+    keepFocus(list, () => list.replaceChildren(...(found ?? []).map((fit) =>
+      rowOf(fit, { input: /** @type {WhatIfInput} */ (input), pending, asks, at: progress.get(fit.text.en) ?? UNTOUCHED, turn }))));
   }
 
   /**

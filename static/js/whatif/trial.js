@@ -2,7 +2,7 @@
 
 /** @import { Change, PodSlim, Trace, Trial, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 /** @import { Asks, WhatIfInput } from "./panel.js" */
-import { breakable, element } from "../dom/dom.js";
+import { breakable, element, keepFocus } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { saidKey } from "../state/people.js";
 import { difference } from "./difference.js";
@@ -157,17 +157,17 @@ function tellOutcome(outcome, { problem, answer, asking, lang }) {
 function controls({ sliders, others }, { plugins, nodes, eras, asked, wanted, t, change }) {
   const { weights, disable, cpu, memory, era, like } = wanted();
   const turn = (/** @type {Partial<Wanted>} */ part) => change({ ...wanted(), ...part });
-  sliders.replaceChildren(...plugins.filter((one) => one.weight > 0).map((plugin) =>
+  keepFocus(sliders, () => sliders.replaceChildren(...plugins.filter((one) => one.weight > 0).map((plugin) =>
     slider(plugin, weights[plugin.name] ?? plugin.weight, t, (weight) =>
-      turn({ weights: { ...wanted().weights, [plugin.name]: weight } }))));
-  others.replaceChildren(
+      turn({ weights: { ...wanted().weights, [plugin.name]: weight } })))));
+  keepFocus(others, () => others.replaceChildren(
     select(t("whatif.without"), "whatif-disable", disable, ["", ...plugins.map((one) => one.name)], t("whatif.nothing"),
       (value) => turn({ disable: value })),
     select(t("whatif.era"), "whatif-era", era, ["", ...eras], t("whatif.nothing"), (value) => turn({ era: value })),
     field(t("whatif.cpu"), "whatif-cpu", cpu, asked.cpu, (value) => turn({ cpu: value })),
     field(t("whatif.memory"), "whatif-memory", memory, asked.memory, (value) => turn({ memory: value })),
     select(t("whatif.node"), "whatif-node", like, ["", ...nodes], t("whatif.nothing"), (value) => turn({ like: value })),
-  );
+  ));
 }
 
 /**

@@ -3,7 +3,7 @@
 /** @import { Dispatch } from "../../lib/types.d.ts" */
 /** @import { Input } from "../poll/ballot.js" */
 /** @import { BarNode, BarPod, Bars } from "./bars-model.js" */
-import { element, icon, setAttribute } from "../../dom/dom.js";
+import { element, icon, keepFocus, setAttribute } from "../../dom/dom.js";
 import { formatCpu } from "../../lib/quantity.js";
 import { number, text } from "../../lib/text.js";
 import { barsOf } from "./bars-model.js";
@@ -26,12 +26,9 @@ export function mountBars(dispatch) {
       const now = JSON.stringify([bars, input.ui.lang]);
       if (now === drawn) return;
       drawn = now;
-      // The keyboard stays where it is while rows are made anew.
-      const at = root.contains(document.activeElement) ? document.activeElement?.getAttribute("data-at") : null;
       setAttribute(root, "aria-label", text(input.ui.lang, "lesson.bars"));
-      root.replaceChildren(lanes(bars, input.ui.lang), hand(bars, input.ui.lang),
-        element("ul", { class: "lesson-bar-nodes" }, bars.nodes.map((node) => nodeRow(node, bars, input.ui.lang, dispatch))), axis(bars));
-      if (at) /** @type {HTMLElement | null} */ (root.querySelector(`[data-at="${CSS.escape(at)}"]`))?.focus();
+      keepFocus(root, () => root.replaceChildren(lanes(bars, input.ui.lang), hand(bars, input.ui.lang),
+        element("ul", { class: "lesson-bar-nodes" }, bars.nodes.map((node) => nodeRow(node, bars, input.ui.lang, dispatch))), axis(bars)));
     },
   };
 }

@@ -1,0 +1,134 @@
+"""What the page tells anew by itself lets nobody's keyboard go: the same button has it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from playwright.sync_api import Page
+
+from tests.e2e.conftest import Classroom, wait_state
+
+STAND = """(selector) => {
+  // Of what is counted the words go on.
+  const words = (one) => (one?.getAttribute('aria-label') ?? one?.textContent ?? '').replace(/[0-9]+/g, '');
+  const one = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
+  if (!one) return false;
+  one.focus();
+  const said = words(one);
+  let lettingGo = 0;
+  new MutationObserver((records) => records.forEach(({ removedNodes }) => removedNodes.forEach((gone) => {
+    lettingGo += gone.contains(one) ? 1 : 0;
+  }))).observe(document.body, { childList: true, subtree: true });
+  window.held = () => {
+    const at = document.activeElement;
+    const same = at.matches(selector) && words(at) === said;
+    return { lettingGo, same, at: `${at.localName} ${words(at).slice(0, 40)}` };
+  };
+  return document.activeElement === one;
+}"""
+"""The keyboard is taken to what a selector finds; from then on it is counted how often that is taken out."""
+
+
+class Place(NamedTuple):
+    """Something that can be pressed, and what somebody else does upon which it is told anew."""
+
+    what: str
+    address: str
+    """What is open: the query of the page's address."""
+    selector: str
+    happens: Callable[[Classroom], object]
+
+
+def a_pod(name: str, cpu: str = "10m") -> dict[str, object]:
+    containers = [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu}}}]
+    return {"metadata": {"name": name}, "spec": {"containers": containers}}
+
+
+def create(name: str, cpu: str = "10m") -> Callable[[Classroom], object]:
+    return lambda classroom: classroom.cluster("POST", "/api/v1/namespaces/default/pods", a_pod(name, cpu))
+
+
+def delete(name: str) -> Callable[[Classroom], object]:
+    return lambda classroom: classroom.cluster("DELETE", f"/api/v1/namespaces/default/pods/{name}")
+
+
+def bookmark(name: str) -> Callable[[Classroom], object]:
+    return lambda classroom: classroom.session("POST", "/bookmarks", {"name": name})
+
+
+def another_node(name: str) -> Callable[[Classroom], object]:
+    """Add a node that is too small for what waits, which is tried again upon it."""
+    size = {"cpu": "100m", "memory": "1Gi", "pods": "10"}
+    node = {"metadata": {"name": name}, "status": {"allocatable": size, "capacity": size}}
+    return lambda classroom: classroom.cluster("POST", "/api/v1/nodes", node)
+
+
+def label(name: str) -> Callable[[Classroom], object]:
+    changed = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"seen": "yes"}}}
+    return lambda classroom: classroom.cluster(
+        "PATCH", f"/api/v1/namespaces/default/pods/{name}?fieldManager=test&force=true", changed
+    )
+
+
+PLACES: Final = (
+    Place("who the colours are of", "", "[data-by=priority]", create("zeta")),
+    Place("the leader's faults", "", "[data-testid^=fault-of-kube-scheduler]", create("eta")),
+    Place(
+        "the second pod that waits",
+        "",
+        "[data-testid=queue-lane-unschedulable] [data-pod='default/big-2']",
+        delete("big-1"),
+    ),
+    Place("the address of a pod", "?pod=default/big-2", "[data-testid=inspector-copy]", another_node("tiny-1")),
+    Place(
+        "what happened to a pod",
+        "?pod=default/big-2&tab=events",
+        "#inspector [role=tab][aria-selected=true]",
+        another_node("tiny-2"),
+    ),
+    Place(
+        "a pod's first attempt", "?pod=default/big-2&tab=decision", "[data-trace]:first-child", another_node("tiny-3")
+    ),
+    Place("a moment with a name", "?tab=dock-timeline", "[data-testid=bookmark-flag]", bookmark("second")),
+    Place(
+        "a moment of a controller", "?tab=dock-controllers", "[data-testid=controller-recent] button", create("theta")
+    ),
+    Place("a pod of the model", "?pod=default/big-2&dock=model", "[data-testid=model] button", another_node("tiny-4")),
+)
+
+
+def test_the_keyboard_stays_where_it_is_while_others_change_the_cluster(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    bookmark("first")(classroom)
+    create("big-1", "90")(classroom)
+    create("big-2", "90")(classroom)
+    teacher = classroom.teacher()
+    assert [said for place in PLACES if (said := let_go(classroom, teacher, place))] == []
+
+
+def test_where_a_row_goes_its_list_has_the_keyboard_and_no_neighbour(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    for name in ("big-1", "big-2"):
+        create(name, "90")(classroom)
+    teacher = classroom.teacher()
+    teacher.wait_for_function(STAND, arg="[data-testid=queue-lane-unschedulable] [data-pod='default/big-2']")
+    delete("big-2")(classroom)
+    teacher.wait_for_function("() => document.activeElement.className === 'st-lane-rows'")
+    teacher.keyboard.press("Tab")
+    assert teacher.evaluate("() => document.activeElement.dataset.pod") == "default/big-1"
+
+
+def let_go(classroom: Classroom, page: Page, place: Place) -> str:
+    """Return what has the keyboard instead; empty where it is where it was."""
+    page.goto(f"{classroom.server.url}/s/{classroom.code}{place.address}")
+    wait_state(page, lambda now: now["connection"] == "live" and now["revision"] > 0, "the session is live")
+    page.wait_for_function(STAND, arg=place.selector)
+    place.happens(classroom)
+    page.wait_for_function("() => window.held().lettingGo > 0")
+    held = page.evaluate("() => window.held()")
+    return "" if held["same"] else f"{place.what}: the keyboard is at {held['at']!r}"
