@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -35,7 +36,7 @@ def too_large(path: str, most: int) -> ApiError:
     if path.startswith(CLUSTERS):
         message = f"Request entity too large: limit is {most}"
     else:
-        message = f"the body is larger than {most:,} bytes; send less"
+        message = said("body.large", "the body is larger than {most:,} bytes; send less", most=most)
     return ApiError(413, "RequestEntityTooLarge", message)
 
 

@@ -19,6 +19,7 @@ import msgspec
 import yaml
 
 from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.said import said
 
 try:
     from yaml import CSafeDumper as _Dumper
@@ -134,7 +135,9 @@ def text_of(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise bad_request(f"the file is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+        raise bad_request(
+            said("file.notUtf8At", "the file is not UTF-8 text (byte {start}); save it as UTF-8", start=error.start)
+        ) from error
 
 
 def json_values(text: str) -> list[Any] | None:
@@ -156,7 +159,7 @@ def one_yaml(data: bytes) -> Any:
     """
     found = list(yaml_values(text_of(data)))
     if len(found) > 1:
-        raise bad_request("the YAML holds several documents; send them one by one")
+        raise bad_request(said("yaml.several", "the YAML holds several documents; send them one by one"))
     return found[0] if found else None
 
 
@@ -168,7 +171,11 @@ def yaml_values(text: str) -> Iterator[Any]:
     """
     if text.count("\n%") > DIRECTIVES_MAX:
         raise bad_request(
-            f"the YAML has more than {DIRECTIVES_MAX} directives (lines that begin with %); leave them out"
+            said(
+                "yaml.directives",
+                "the YAML has more than {directives_max} directives (lines that begin with %); leave them out",
+                directives_max=DIRECTIVES_MAX,
+            )
         )
     builder = _Builder()
     try:
@@ -179,11 +186,16 @@ def yaml_values(text: str) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
         raise bad_request(
-            f"the YAML cannot be read: {place}{error.problem or error.context}",
+            said(
+                "yaml.unreadAt",
+                "the YAML cannot be read: {place}{problem}",
+                place=place,
+                problem=error.problem or error.context,
+            ),
             [Cause(f"line {mark.line + 1}", str(error.problem))] if mark is not None else (),
         ) from error
     except (yaml.YAMLError, UnicodeEncodeError) as error:
-        raise bad_request(f"the YAML cannot be read: {error}") from error
+        raise bad_request(said("yaml.unread", "the YAML cannot be read: {error}", error=error)) from error
 
 
 class _Open:
@@ -219,7 +231,9 @@ class _Builder:
                 self._put(event, _scalar(event), event.anchor, price, 0)
             case yaml.AliasEvent():
                 if event.anchor not in self._anchors:
-                    raise _refusal(event, f"unknown anchor {event.anchor!r}, or it holds itself")
+                    raise _refusal(
+                        event, said("yaml.anchor", "unknown anchor {anchor!r}, or it holds itself", anchor=event.anchor)
+                    )
                 value, price, height = self._anchors[event.anchor]
                 self._pay(event, price)
                 self._check_depth(event, height)
@@ -246,11 +260,11 @@ class _Builder:
     def _pay(self, event: yaml.Event, price: int) -> None:
         self._price += price
         if self._price > PRICE_MAX:
-            raise _refusal(event, "too large when its aliases are expanded")
+            raise _refusal(event, said("yaml.aliases", "too large when its aliases are expanded"))
 
     def _check_depth(self, event: yaml.Event, height: int) -> None:
         if len(self._open) + height > DEPTH_MAX:
-            raise _refusal(event, f"nested deeper than {DEPTH_MAX}")
+            raise _refusal(event, said("yaml.deep", "nested deeper than {depth_max}", depth_max=DEPTH_MAX))
 
     def _put(self, event: yaml.Event, value: Any, anchor: str | None, price: int, height: int) -> None:
         """Put a finished value where it belongs."""
@@ -276,7 +290,16 @@ class _Builder:
 def _refusal(event: yaml.Event, why: str) -> ApiError:
     line = event.start_mark.line + 1 if event.start_mark is not None else 0
     column = event.start_mark.column + 1 if event.start_mark is not None else 0
-    return bad_request(f"the YAML cannot be read: line {line}, column {column}: {why}", [Cause(f"line {line}", why)])
+    return bad_request(
+        said(
+            "yaml.line",
+            "the YAML cannot be read: line {line}, column {column}: {why}",
+            line=line,
+            column=column,
+            why=why,
+        ),
+        [Cause(f"line {line}", why)],
+    )
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
@@ -339,7 +362,7 @@ def _json_value(event: yaml.Event, value: Any) -> Any:
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):
-        raise _refusal(event, "JSON has no such number; write it as text")
+        raise _refusal(event, said("yaml.number", "JSON has no such number; write it as text"))
     return int(value) if value.is_integer() and abs(value) < _WHOLE_BELOW else value
 
 
@@ -354,7 +377,7 @@ def _key(event: yaml.Event, value: Any) -> str:
         if math.isfinite(value):
             return f"{value:.7g}"
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    raise _refusal(event, "a key is not text")
+    raise _refusal(event, said("yaml.key", "a key is not text"))
 
 
 def _merge(event: yaml.Event, into: dict[str, Any], value: Any) -> None:

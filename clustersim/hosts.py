@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.utils.decorators import sync_and_async_middleware
 
 from scheduler_core.api.errors import bad_request
+from scheduler_core.api.said import said
 
 
 def host_name(host: str) -> str:
@@ -38,8 +39,12 @@ def is_allowed(host: str) -> bool:
 def refusal(host: str) -> dict[str, object]:
     """Return the Status document for a host that is not ours."""
     return bad_request(
-        f"The host name {host_name(host)!r} is not one of this server's: open it by its address, "
-        "or add the name to CLUSTERSIM_HOSTS and start again"
+        said(
+            "host.unknown",
+            "The host name {host_name!r} is not one of this server's: open it by its address, "
+            "or add the name to CLUSTERSIM_HOSTS and start again",
+            host_name=host_name(host),
+        )
     ).status()
 
 

@@ -37,8 +37,9 @@ INSTALLED_APPS = [
     "clustersim.pages",
 ]
 MIDDLEWARE = [
-    "clustersim.hosts.HostMiddleware",
     "clustersim.headers.SecurityHeadersMiddleware",
+    "clustersim.pages.refusals.RefusalPageMiddleware",
+    "clustersim.hosts.HostMiddleware",
     "clustersim.staticserver.StaticMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

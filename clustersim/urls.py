@@ -5,6 +5,7 @@ from django.urls import include, path
 from clustersim.runtime import health
 
 handler404 = "clustersim.pages.views.unknown_page"
+handler500 = "clustersim.pages.views.broken_page"
 
 urlpatterns = [
     path("healthz", health.healthz),

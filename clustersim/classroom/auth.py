@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from clustersim.classroom.models import Token
 from clustersim.store.sessions import normal_code
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 Role = Literal["teacher", "student", "viewer", "component", "account"]
 
@@ -157,8 +158,11 @@ def check_origin(headers: Mapping[str, str]) -> None:
         raise ApiError(
             403,
             "Forbidden",
-            "this request came with a cookie but not from a page of this server: open the session here and try again, "
-            "or send the token as Authorization: Bearer",
+            said(
+                "request.origin",
+                "this request came with a cookie but not from a page of this server: open the session here and try "
+                "again, or send the token as Authorization: Bearer",
+            ),
         )
 
 

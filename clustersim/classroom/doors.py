@@ -14,6 +14,7 @@ from clustersim.classroom.models import Door
 from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 PASSWORD: Final = "password"
 LOCAL: Final = "local"
@@ -43,21 +44,29 @@ def check_opening(address: str, here: bool, phrase: str) -> None:
         ApiError: 401 with the field `passPhrase`, 403, 429.
     """
     if settings.OPEN_SESSIONS == LOCAL and not here:
-        raise ApiError(403, "Forbidden", "sessions are opened on the machine that Clustersim runs on; ask who runs it")
+        raise ApiError(
+            403,
+            "Forbidden",
+            said("opening.here", "sessions are opened on the machine that Clustersim runs on; ask who runs it"),
+        )
     if not phrase_needed(here):
         return
     limits.check(limits.ENTRIES, address)
     given = phrase.strip().lower()
     if given and secrets.compare_digest(given.encode(), settings.PASS_PHRASE.encode()):
         return
-    why = "is not the one that Clustersim printed when it started" if given else "is missing"
+    why = (
+        said("opening.phraseOther", "is not the one that Clustersim printed when it started")
+        if given
+        else said("opening.phraseMissing", "is missing")
+    )
     if given:
         limits.spend(limits.ENTRIES, address)
     raise ApiError(
         401,
         "Unauthorized",
-        f"the pass phrase {why}: who runs Clustersim finds it in its terminal",
-        causes=[Cause("passPhrase", f"the pass phrase {why}")],
+        said("opening.phraseWrong", "the pass phrase {why}: who runs Clustersim finds it in its terminal", why=why),
+        causes=[Cause("passPhrase", said("opening.phrase", "the pass phrase {why}", why=why))],
     )
 
 
@@ -91,4 +100,8 @@ def check_door(session_id: int) -> None:
         ApiError: 403.
     """
     if not is_open(session_id):
-        raise ApiError(403, "Forbidden", "the teacher has closed this session to newcomers: ask them to open it")
+        raise ApiError(
+            403,
+            "Forbidden",
+            said("session.closed", "the teacher has closed this session to newcomers: ask them to open it"),
+        )

@@ -18,6 +18,7 @@ from controllers.log.store import Stored
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 _LEFT_OUT: Final = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """What an importing server sets itself. Uids stay: by them owners are found again."""
@@ -54,7 +55,12 @@ def as_yaml(found: list[bytes]) -> bytes:
         ApiError: 413, more objects than a file may have that is imported.
     """
     if len(found) > OBJECTS_MAX:
-        message = f"{len(found):,} objects are more than a file of YAML may have ({OBJECTS_MAX:,}); ask for format=json"
+        message = said(
+            "export.yamlMost",
+            "{found:,} objects are more than a file of YAML may have ({objects_max:,}); ask for format=json",
+            found=len(found),
+            objects_max=OBJECTS_MAX,
+        )
         raise ApiError(413, "RequestEntityTooLarge", message)
     return b"".join(f"---\n{documents.yaml_text(msgspec.json.decode(data))}".encode() for data in found)
 

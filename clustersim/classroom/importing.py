@@ -23,6 +23,7 @@ from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
 from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
+from scheduler_core.api.said import said
 
 IMPORTS_AT_ONCE_MAX: Final = 1
 """Files that one process reads and applies at once: reading keeps a processor busy, and other people's answers wait."""
@@ -91,7 +92,14 @@ class Entry:
         try:
             data = _encode(document)
         except (TypeError, ValueError, OverflowError) as error:
-            raise bad_request(f"object {index + 1} of the file cannot be written as JSON: {error}") from error
+            raise bad_request(
+                said(
+                    "import.object",
+                    "object {index} of the file cannot be written as JSON: {error}",
+                    index=index + 1,
+                    error=error,
+                )
+            ) from error
         return cls(
             index,
             data,
@@ -124,7 +132,7 @@ def turn() -> Iterator[None]:
     Raises:
         ApiError: 429, too many wait already, or no turn came.
     """
-    message = "files of others are being read; try again in a few seconds"
+    message = said("import.busy", "files of others are being read; try again in a few seconds")
     busy = ApiError(429, "TooManyRequests", message, retry_after_seconds=RETRY_SECONDS)
     if not _waiting.acquire(blocking=False):
         raise busy
@@ -246,7 +254,7 @@ def _kind(document: Document, kinds: Kinds) -> Kind:
     if not api_version or not name:
         missing = [field for field in ("apiVersion", "kind") if not _text(document, field)]
         raise bad_request(
-            f"the object has no {' and no '.join(missing)}; write what it is",
+            said("import.lacks", "the object has no {known}; write what it is", known=" and no ".join(missing)),
             [Cause(field, "Required value", "FieldValueRequired") for field in missing],
         )
     kind = kinds.find_kind(api_version, name)
@@ -262,7 +270,10 @@ def _kind(document: Document, kinds: Kinds) -> Kind:
         raise forbidden(
             kind.resource,
             _text(_metadata(document), "name"),
-            "the page and the session API command the engine (clock, faults, scheduler); leave it out of the file",
+            said(
+                "import.engine",
+                "the page and the session API command the engine (clock, faults, scheduler); leave it out of the file",
+            ),
         )
     return kind
 

@@ -17,6 +17,7 @@ from clustersim.feed.hints import wake_class, wake_people
 from clustersim.store.sessions import real_ms
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.said import said
 
 SCENES: Final = ("stage", "decision", "preemption", "election", "poll", "lesson")
 """What a projector shows, one at a time."""
@@ -125,10 +126,16 @@ def checked_view(view: object, newest: int) -> Document:
     """
     if not isinstance(view, Mapping):
         raise invalid(
-            "Request", "clustersim.io", "", [Cause("view", "give an object; an empty one shows what all see")]
+            "Request",
+            "clustersim.io",
+            "",
+            [Cause("view", said("view.object", "give an object; an empty one shows what all see"))],
         )
     causes = [
-        Cause(f"view.{name}"[:80], f"there is no such field; known are {', '.join(FIELDS)}")
+        Cause(
+            f"view.{name}"[:80],
+            said("field.unknown", "there is no such field; known are {known}", known=", ".join(FIELDS)),
+        )
         for name in view
         if name not in FIELDS
     ]
@@ -143,18 +150,26 @@ def _wrong(name: str, value: object, newest: int) -> str:
     """Return what is wrong with a field of a view; "" nothing."""
     if name == "rv":
         good = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= newest
-        return "" if good else f"give a whole number from 1 to {newest}, the newest revision"
+        return (
+            ""
+            if good
+            else said("give.revision", "give a whole number from 1 to {newest}, the newest revision", newest=newest)
+        )
     if name in RANGES:
         least, most = RANGES[name]
         good = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
-        return "" if good else f"give a number from {least:g} to {most:g}"
+        return "" if good else said("give.number", "give a number from {least:g} to {most:g}", least=least, most=most)
     if name == "scene":
-        return "" if value in SCENES else f"give one of {', '.join(SCENES)}"
+        return "" if value in SCENES else said("give.oneOf", "give one of {known}", known=", ".join(SCENES))
     if name == "select":
         resource, _, key = value.partition(" ") if isinstance(value, str) else ("", "", "")
-        return "" if together.look_of(resource, key) else 'give "<resource> <namespace>/<name>" of what pages show'
+        return (
+            ""
+            if together.look_of(resource, key)
+            else said("view.select", 'give "<resource> <namespace>/<name>" of what pages show')
+        )
     good = isinstance(value, str) and 0 < len(value) <= TAB_LENGTH_MAX and value.replace("-", "").isalnum()
-    return "" if good else f"give a tab's name, at most {TAB_LENGTH_MAX} letters"
+    return "" if good else said("view.tab", "give a tab's name, at most {most} letters", most=TAB_LENGTH_MAX)
 
 
 def check_may_act(principal: Principal) -> None:
@@ -176,11 +191,15 @@ def check_may_act(principal: Principal) -> None:
         return
     if Lectern.objects.filter(session_id=principal.session_id, frozen=True).exists():
         raise ApiError(
-            403, "Forbidden", "frozen by the teacher: nobody's changes are taken until they unfreeze; votes are"
+            403,
+            "Forbidden",
+            said("class.frozen", "frozen by the teacher: nobody's changes are taken until they unfreeze; votes are"),
         )
     if muted:
         raise ApiError(
-            403, "Forbidden", "muted by the teacher: your changes are not taken until they unmute you; votes are"
+            403,
+            "Forbidden",
+            said("class.muted", "muted by the teacher: your changes are not taken until they unmute you; votes are"),
         )
 
 

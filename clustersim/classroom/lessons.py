@@ -18,6 +18,7 @@ from controllers.lesson.reading import LANGUAGES, Lesson
 from controllers.rules.table import RULES
 from controllers.scenario import Start
 from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.said import said
 from scheduler_core.framework.registry import PluginRegistry
 
 FILE_BYTES_MAX: Final = 1024 * 1024
@@ -47,7 +48,7 @@ def load(path: Path, starts: Mapping[str, Start], plugins: PluginRegistry | None
     """
     folder = path.resolve()
     if not folder.is_dir():
-        raise bad_request(f"{path} is no folder with a {MAIN}")
+        raise bad_request(said("package.noFolder", "{path} is no folder with a {main}", path=path, main=MAIN))
     texts: dict[str, str] = {}
     for language in LANGUAGES:
         file = folder / f"{language}.md"
@@ -106,15 +107,29 @@ def _main(data: bytes) -> Any:
         return documents.one_yaml(data)
     except ApiError as wrong:
         causes = [Cause(f"{MAIN}:{cause.field}", cause.message) for cause in wrong.causes]
-        raise ApiError(wrong.code, wrong.reason, f"{MAIN}: {wrong.message}", causes=causes) from wrong
+        raise ApiError(
+            wrong.code,
+            wrong.reason,
+            said("package.main", "{main}: {message}", main=MAIN, message=wrong.message),
+            causes=causes,
+        ) from wrong
 
 
 def _bytes(file: Path) -> bytes:
     try:
         if not file.is_file() or file.is_symlink():
-            raise bad_request(f"{file.name} is missing, or no plain file")
+            raise bad_request(said("package.missing", "{name} is missing, or no plain file", name=file.name))
         if file.stat().st_size > FILE_BYTES_MAX:
-            raise bad_request(f"{file.name} is larger than {FILE_BYTES_MAX} bytes")
+            raise bad_request(
+                said(
+                    "package.large",
+                    "{name} is larger than {file_bytes_max} bytes",
+                    name=file.name,
+                    file_bytes_max=FILE_BYTES_MAX,
+                )
+            )
         return file.read_bytes()
     except OSError as error:
-        raise bad_request(f"{file.name} cannot be read: {error.strerror}") from error
+        raise bad_request(
+            said("package.unread", "{name} cannot be read: {strerror}", name=file.name, strerror=error.strerror)
+        ) from error

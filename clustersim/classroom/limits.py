@@ -11,6 +11,7 @@ from typing import Final
 
 from clustersim.classroom.auth import STUDENT, Principal
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 BUCKETS_MAX: Final = 20_000
 """Buckets remembered by one process; the least recently used one is forgotten (and is full again)."""
@@ -150,8 +151,14 @@ def _refuse_early(rate: Rate, wait: float) -> None:
         raise ApiError(
             429,
             "TooManyRequests",
-            f"too many {rate.what}: at most {rate.burst} at once and {rate.per_second:g} a second; "
-            f"wait {seconds} s and try again",
+            said(
+                "limit.often",
+                "too many {what}: at most {burst} at once and {per_second:g} a second; wait {seconds} s and try again",
+                what=rate.what,
+                burst=rate.burst,
+                per_second=rate.per_second,
+                seconds=seconds,
+            ),
             retry_after_seconds=seconds,
         )
 

@@ -20,6 +20,7 @@ from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create
 from controllers.replay.trace import GPU_MILLI, GPU_MODEL_LABEL, POD_COLUMNS
 from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.said import said
 
 NODE_COLUMNS: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 DEFAULT_SECONDS: Final = 600.0
@@ -70,7 +71,7 @@ def _rows(field: str, text: str, columns: Sequence[str], numbers: Sequence[str],
     reader = csv.DictReader(io.StringIO(text))
     missing = [column for column in columns if column not in (reader.fieldnames or ())]
     if missing:
-        raise _bad(field, f"the first line lacks the columns {', '.join(missing)}")
+        raise _bad(field, said("openb.columns", "the first line lacks the columns {known}", known=", ".join(missing)))
     rows: list[dict[str, str]] = []
     try:
         for row in reader:
@@ -78,12 +79,15 @@ def _rows(field: str, text: str, columns: Sequence[str], numbers: Sequence[str],
             for column in numbers:
                 empty = column == "deletion_time" and not kept[column]
                 if not empty and not (kept[column].isdecimal() and len(kept[column]) <= 15):
-                    raise _bad(f"{field}[{len(rows)}].{column}", f"{kept[column]!r} is no whole number")
+                    raise _bad(
+                        f"{field}[{len(rows)}].{column}",
+                        said("openb.whole", "{kept!r} is no whole number", kept=kept[column]),
+                    )
             if not kept[columns[0]]:
-                raise _bad(f"{field}[{len(rows)}].{columns[0]}", "give a name")
+                raise _bad(f"{field}[{len(rows)}].{columns[0]}", said("give.name", "give a name"))
             rows.append(kept)
             if len(rows) > most:
-                raise _bad(field, f"there are more than {most:,} rows; send fewer")
+                raise _bad(field, said("openb.rows", "there are more than {most:,} rows; send fewer", most=most))
     except csv.Error as error:
         raise _bad(field, f"line {reader.line_num}: {error}") from error
     return rows

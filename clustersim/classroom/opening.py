@@ -29,6 +29,7 @@ from controllers.log.operations import Create, Delete
 from controllers.log.store import Gone
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.said import said
 
 TITLE_LENGTH_MAX: Final = sessions.TITLE_LENGTH_MAX
 SEED_MAX: Final = 2**53 - 1
@@ -83,7 +84,9 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
     check_room()
     if template == IMPORT:
         if not manifest:
-            raise invalid("Session", "clustersim.io", title, [Cause("manifest", "give the text of the file")])
+            raise invalid(
+                "Session", "clustersim.io", title, [Cause("manifest", said("give.file", "give the text of the file"))]
+            )
         with importing.turn():
             entries = importing.entries_of(manifest.encode("utf-8", "surrogatepass"))
             opened = _open(title, template, TEMPLATES["empty"], seed, teacher_name)
@@ -93,7 +96,17 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
     plan = TEMPLATES.get(template)
     if plan is None:
         known = ", ".join([*TEMPLATES, IMPORT])
-        raise invalid("Session", "clustersim.io", title, [Cause("template", f"{template!r} is none of {known}")])
+        raise invalid(
+            "Session",
+            "clustersim.io",
+            title,
+            [
+                Cause(
+                    "template",
+                    said("template.unknown", "{template!r} is none of {known}", template=template, known=known),
+                )
+            ],
+        )
     return _open(title, template, plan, seed, teacher_name)
 
 
@@ -227,7 +240,16 @@ def _leave_class(made: SqlStore) -> None:
 
 def past_gone(revision: int, compacted: int) -> ApiError:
     """Return the 410 of a revision that is no longer kept."""
-    return ApiError(410, "Expired", f"revision {revision} is no longer kept: the log reaches back to {compacted}")
+    return ApiError(
+        410,
+        "Expired",
+        said(
+            "past.gone",
+            "revision {revision} is no longer kept: the log reaches back to {compacted}",
+            revision=revision,
+            compacted=compacted,
+        ),
+    )
 
 
 def check_room() -> None:
@@ -237,7 +259,11 @@ def check_room() -> None:
         ApiError: 503.
     """
     if sessions.awake_count() >= sessions.AWAKE_MAX:
-        message = f"{sessions.AWAKE_MAX} sessions are awake, and no more fit: try again in a minute, when one sleeps"
+        message = said(
+            "session.noRoom",
+            "{awake_max} sessions are awake, and no more fit: try again in a minute, when one sleeps",
+            awake_max=sessions.AWAKE_MAX,
+        )
         raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)
 
 

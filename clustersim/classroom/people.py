@@ -17,6 +17,7 @@ from clustersim.classroom.models import Link, Participant, Token
 from clustersim.feed.hints import wake_people
 from clustersim.store.sessions import SessionRow, real_ms
 from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.said import said
 
 NAME_LENGTH_MAX: Final = 40
 """Characters of a person's name; a longer one is refused."""
@@ -83,13 +84,15 @@ def clean_name(name: object, *, field: str = "name", longest: int = NAME_LENGTH_
         ApiError: 422, empty or too long or no text.
     """
     if not isinstance(name, str):
-        raise _bad(field, "give a text")
+        raise _bad(field, said("give.text", "give a text"))
     kept = "".join(letter for letter in name if letter.isspace() or unicodedata.category(letter)[0] != "C")
     text = unicodedata.normalize("NFC", " ".join(kept.split()))
     if not text:
-        raise _bad(field, "give at least one letter")
+        raise _bad(field, said("name.empty", "give at least one letter"))
     if len(text) > longest:
-        raise _bad(field, f"give at most {longest} characters, not {len(text)}")
+        raise _bad(
+            field, said("name.long", "give at most {longest} characters, not {text}", longest=longest, text=len(text))
+        )
     return text
 
 
@@ -115,7 +118,13 @@ def seat(session: SessionRow, name: str, role: Role, base: str = "") -> Principa
     taken = Participant.objects.filter(session_id=session.id)
     if taken.count() >= PEOPLE_MAX:
         raise ApiError(
-            429, "TooManyRequests", f"this session has its {PEOPLE_MAX} seats taken; ask the teacher for another one"
+            429,
+            "TooManyRequests",
+            said(
+                "session.full",
+                "this session has its {people_max} seats taken; ask the teacher for another one",
+                people_max=PEOPLE_MAX,
+            ),
         )
     base = base or slug_of(name)
     for suffix in range(1, PEOPLE_MAX + 2):
@@ -136,7 +145,11 @@ def seat(session: SessionRow, name: str, role: Role, base: str = "") -> Principa
             continue
         wake_people(session.id)
         return principal_for(row, session.code)
-    raise ApiError(429, "TooManyRequests", f"too many people are called {name!r} here; add something to the name")
+    raise ApiError(
+        429,
+        "TooManyRequests",
+        said("name.taken", "too many people are called {name!r} here; add something to the name", name=name),
+    )
 
 
 def principal_for(row: Participant, code: str) -> Principal:
@@ -178,7 +191,7 @@ def teacher_of(session: SessionRow) -> Principal:
     """Return the seat of the session's first teacher, whom the teacher's link signs in."""
     row = Participant.objects.filter(session_id=session.id, role=TEACHER).order_by("pk").first()
     if row is None:
-        raise ApiError(404, "NotFound", "this session has no teacher")
+        raise ApiError(404, "NotFound", said("session.noTeacher", "this session has no teacher"))
     return principal_for(row, session.code)
 
 
@@ -213,7 +226,15 @@ def find(session_id: int, participant_id: str) -> Participant:
     if participant_id.isdecimal() and len(participant_id) < 19:
         row = Participant.objects.filter(session_id=session_id, pk=int(participant_id), left=False).first()
     if row is None:
-        raise ApiError(404, "NotFound", f"nobody with the id {participant_id} has a seat in this session")
+        raise ApiError(
+            404,
+            "NotFound",
+            said(
+                "people.unknown",
+                "nobody with the id {participant_id} has a seat in this session",
+                participant_id=participant_id,
+            ),
+        )
     return row
 
 

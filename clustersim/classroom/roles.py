@@ -22,6 +22,7 @@ from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
 from controllers.registry.schema import places_of
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import ApiError, forbidden, invalid, split_resource
+from scheduler_core.api.said import said
 
 READ_VERBS: Final = frozenset({"get", "list", "watch"})
 
@@ -166,7 +167,15 @@ def _check_author(
     """Nobody writes another's name on an object, nor their own on another's."""
     claimed = _annotations(new).get(CREATED_BY)
     if claimed is not None and claimed != (principal.slug if old is None else _annotations(old).get(CREATED_BY)):
-        raise forbidden(resource, name, f"the annotation {CREATED_BY} says who made this and stays as it is")
+        raise forbidden(
+            resource,
+            name,
+            said(
+                "role.annotation",
+                "the annotation {created_by} says who made this and stays as it is",
+                created_by=CREATED_BY,
+            ),
+        )
 
 
 def _annotations(document: FrozenDocument) -> Mapping[str, str]:
@@ -180,12 +189,28 @@ def _check_student_object(resource: str, name: str, old: FrozenDocument | None, 
         path, spec, before = ".".join(place), _inner(new, place), _inner(old, place)
         node_name, old_name = spec.get("nodeName") or "", before.get("nodeName") or ""
         if node_name and node_name != old_name:
-            raise forbidden(resource, name, f"{path}.nodeName: choosing the node is the scheduler's work; leave it out")
+            raise forbidden(
+                resource,
+                name,
+                said(
+                    "role.nodeName",
+                    "{path}.nodeName: choosing the node is the scheduler's work; leave it out",
+                    path=path,
+                ),
+            )
         class_name = str(spec.get("priorityClassName") or "")
         priority = spec.get("priority")
         too_high = isinstance(priority, int) and priority > STUDENT_PRIORITY_MAX
         if class_name.startswith("system-") or too_high:
-            raise forbidden(resource, name, f"{path}.priorityClassName: system priority classes are the cluster's own")
+            raise forbidden(
+                resource,
+                name,
+                said(
+                    "role.priority",
+                    "{path}.priorityClassName: system priority classes are the cluster's own",
+                    path=path,
+                ),
+            )
 
 
 def _inner(document: FrozenDocument | None, path: Sequence[str]) -> FrozenDocument:
@@ -204,4 +229,13 @@ def require(principal: Principal, *roles: str) -> None:
     """
     if principal.role not in roles:
         wanted = " or ".join(roles)
-        raise ApiError(403, "Forbidden", f"this needs the role {wanted}, yours is {principal.role}; ask the teacher")
+        raise ApiError(
+            403,
+            "Forbidden",
+            said(
+                "role.needs",
+                "this needs the role {wanted}, yours is {role}; ask the teacher",
+                wanted=wanted,
+                role=principal.role,
+            ),
+        )

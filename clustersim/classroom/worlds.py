@@ -16,6 +16,7 @@ from controllers.rules.rule import Rule
 from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 
 def open_world(forker: Principal, store: SqlStore, rule: Rule, revision: int, *, wall: bool = False) -> Opened:
@@ -28,7 +29,11 @@ def open_world(forker: Principal, store: SqlStore, rule: Rule, revision: int, *,
             Nothing is made then.
     """
     if not rule.decides:
-        message = f'"{rule.title["en"]}" says nothing of where a pod goes or who leads, so no world can run under it'
+        message = said(
+            "rule.noWorld",
+            '"{title}" says nothing of where a pod goes or who leads, so no world can run under it',
+            title=rule.title["en"],
+        )
         raise ApiError(422, "Invalid", message, name=rule.id)
     if wall:
         handing.check_unsealed(store)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Final
+from functools import cache
+from typing import Any, Final
+
+from django.conf import settings
 
 LANGUAGES: Final = {"en": "English", "zh-hans": "简体中文"}
 
@@ -79,6 +83,10 @@ EN: Final[Mapping[str, str]] = {
     "write_so": "So",
     "no_page_title": "There is no page at this address",
     "no_page_hint": "Start a session or join one with its code from the home page.",
+    "refused_title": "This cannot be opened",
+    "refused_hint": "{why}",
+    "broken_title": "Something broke on the server",
+    "broken_hint": "Its log has the details. Try again; if it breaks again, tell whoever runs Clustersim.",
     "not_found_title": "No session with the code {code}",
     "not_found_hint": "Compare it with the wall: codes have six letters and digits, and none that look alike.",
     "to_home": "To the home page",
@@ -176,6 +184,10 @@ ZH_HANS: Final[Mapping[str, str]] = {
     "write_so": "记下",
     "no_page_title": "这个地址没有页面",
     "no_page_hint": "请从首页开始一个课堂，或输入课堂码加入。",
+    "refused_title": "无法打开",
+    "refused_hint": "{why}",
+    "broken_title": "服务器出错了",
+    "broken_hint": "日志里有详情。请再试一次；如果还是出错，请告诉运行 Clustersim 的人。",
     "not_found_title": "没有课堂码为 {code} 的课堂",
     "not_found_hint": "请与大屏幕核对：课堂码由六位字母和数字组成，不含容易混淆的字符。",
     "to_home": "回到首页",
@@ -207,3 +219,34 @@ TEXTS: Final = {"en": EN, "zh-hans": ZH_HANS}
 def texts(language: str) -> Mapping[str, str]:
     """Return the catalogue of a language as Django names it; English for one we do not speak."""
     return TEXTS.get(language, EN)
+
+
+REFUSED: Final = settings.BASE_DIR / "static" / "js" / "lib" / "text" / "refused.zh-hans.js"
+"""The Chinese of named sentences, where the pages' scripts have it."""
+
+_ENTRY: Final = re.compile(r"""^  "([\w.]+)": ("|')(.*)\2,$""", re.MULTILINE)
+_BLANK: Final = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def chinese() -> Mapping[str, str]:
+    """Return the Chinese of each named sentence by its key."""
+    return {key: text for key, _, text in _ENTRY.findall(REFUSED.read_text(encoding="utf-8"))}
+
+
+def sentence(status: Mapping[str, Any], language: str) -> str:
+    """Return what a Status says to a person; what is not named stays as it was said."""
+    message = str(status.get("message", ""))
+    if language != "zh-hans":
+        return message
+    causes = (status.get("details") or {}).get("causes") or ()
+    told = [_in_chinese(cause.get("said")) or str(cause.get("message", "")) for cause in causes]
+    named = any("said" in cause for cause in causes)
+    return _in_chinese(status.get("said")) or ("；".join(told) if named else message)
+
+
+def _in_chinese(said: Any) -> str:
+    if not isinstance(said, dict):
+        return ""
+    values = {name: _in_chinese(value) or str(value) for name, value in said["values"].items()}
+    return _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), chinese().get(said["key"], ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,10 +11,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import get_language_from_request
 from django.views.decorators.http import require_GET, require_POST
 
 from clustersim.classroom import auth, doors, lessons
-from clustersim.pages.catalogue import LANGUAGES, texts
+from clustersim.pages.catalogue import LANGUAGES, sentence, texts
 from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
 from scheduler_core.api.errors import ApiError
@@ -81,8 +83,8 @@ def _asks_phrase(request: HttpRequest) -> bool:
 def join(request: HttpRequest, code: str) -> HttpResponse:
     """Ask for a name: the code came with the address."""
     row = _session_of(request, code)
-    if row is None:
-        return _not_found(request, code)
+    if isinstance(row, HttpResponse):
+        return row
     return render(request, "join.html", {**_common(request), "row": row})
 
 
@@ -90,8 +92,8 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
 def session(request: HttpRequest, code: str) -> HttpResponse:
     """Show the session page. Who may see what is decided by the API; this page holds nothing of the session."""
     row = _session_of(request, code)
-    if row is None:
-        return _not_found(request, code)
+    if isinstance(row, HttpResponse):
+        return row
     if row.display_code != code:
         # What the address says beside the code (docs/protocol.md) comes along.
         query = request.META.get("QUERY_STRING", "")
@@ -106,15 +108,18 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "session.html", {**_common(request), "row": row, "start": start, "words": words})
 
 
-def _session_of(request: HttpRequest, code: str) -> SessionRow | None:
-    """Return the session of a page; for an address that tries codes there is none, whatever it asks for."""
+def _session_of(request: HttpRequest, code: str) -> SessionRow | HttpResponse:
+    """Return the session of a page, or the page that says why there is none to show."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     try:
         if auth.authenticate(code, headers, method="GET") is not None:
-            return sessions.find(code)
-        return doors.look_up(code, str(request.META.get("REMOTE_ADDR", "")))
-    except ApiError:
-        return None
+            row = sessions.find(code)
+        else:
+            row = doors.look_up(code, str(request.META.get("REMOTE_ADDR", "")))
+    except ApiError as error:
+        # An address that tries codes is told the same of those that somebody has.
+        return refused(request, error.status())
+    return row or _message(request, "not_found", 404, code=code)
 
 
 @require_GET
@@ -125,11 +130,17 @@ def to_home(request: HttpRequest) -> HttpResponse:
 
 def unknown_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer an address that no page has."""
-    context = _common(request)
-    t = context["t"]
-    return render(
-        request, "not_found.html", {**context, "title": t["no_page_title"], "hint": t["no_page_hint"]}, status=404
-    )
+    return _message(request, "no_page", 404)
+
+
+def broken_page(request: HttpRequest) -> HttpResponse:
+    """Answer what no page expects: the log has what it was."""
+    return _message(request, "broken", 500)
+
+
+def refused(request: HttpRequest, status: Mapping[str, Any]) -> HttpResponse:
+    """Answer what a Status refuses."""
+    return _message(request, "refused", status["code"], why=sentence(status, _language(request)))
 
 
 @require_POST
@@ -146,8 +157,8 @@ def language(request: HttpRequest) -> HttpResponse:
 
 
 def _language(request: HttpRequest) -> str:
-    """Return the language LocaleMiddleware chose: the cookie's, else the browser's, else English."""
-    chosen: str = getattr(request, "LANGUAGE_CODE", "en")
+    """Return the language as LocaleMiddleware chooses it: the cookie's, else the browser's, else English."""
+    chosen = get_language_from_request(request)
     return chosen if chosen in LANGUAGES else "en"
 
 
@@ -177,8 +188,9 @@ def _common(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _not_found(request: HttpRequest, code: str) -> HttpResponse:
+def _message(request: HttpRequest, name: str, status: int, **values: str) -> HttpResponse:
+    """Answer with a page that says one thing, and leads home."""
     context = _common(request)
-    context["title"] = context["t"]["not_found_title"].replace("{code}", code)
-    context["hint"] = context["t"]["not_found_hint"]
-    return render(request, "not_found.html", context, status=404)
+    for part in ("title", "hint"):
+        context[part] = context["t"][f"{name}_{part}"].format(**values)
+    return render(request, "not_found.html", context, status=status)

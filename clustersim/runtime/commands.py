@@ -20,6 +20,7 @@ from controllers.log.store import copy_object
 from controllers.registry.context import Context, Guard
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, not_found
+from scheduler_core.api.said import said
 
 OBEY_SECONDS: Final = 5.0
 """An owner that has not observed a command by then is taken to be away: the change is undone and the answer is 503."""
@@ -61,7 +62,11 @@ def ask(
     raise ApiError(
         503,
         "ServiceUnavailable",
-        f"the session's owner did not obey within {timeout:g} s, so nothing was changed; try again in a moment",
+        said(
+            "owner.late",
+            "the session's owner did not obey within {timeout:g} s, so nothing was changed; try again in a moment",
+            timeout=timeout,
+        ),
         name=name,
         retry_after_seconds=1,
     )

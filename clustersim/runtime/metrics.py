@@ -17,6 +17,7 @@ from django.conf import settings
 
 from clustersim.feed import hints
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 ANSWER_SECONDS: Final = 3.0
 """An owner that has not answered by then is taken to be away: the answer is 503."""
@@ -41,9 +42,15 @@ def ask(session_id: int, kind: str = hints.METRICS) -> Mapping[str, str]:
         hints.question(kind, session_id, number)
         found = _client().blpop([_key(session_id, number)], timeout=ANSWER_SECONDS)
     except (redis.RedisError, OSError) as error:
-        raise _away("Redis, through which the owner answers, is away") from error
+        raise _away(said("owner.redis", "Redis, through which the owner answers, is away")) from error
     if found is None:
-        raise _away(f"the session's owner did not answer within {ANSWER_SECONDS:g} s")
+        raise _away(
+            said(
+                "owner.silent",
+                "the session's owner did not answer within {answer_seconds:g} s",
+                answer_seconds=ANSWER_SECONDS,
+            )
+        )
     return msgspec.json.decode(found[1], type=dict[str, str])
 
 
@@ -71,4 +78,6 @@ def _key(session_id: int, number: int) -> str:
 
 
 def _away(why: str) -> ApiError:
-    return ApiError(503, "ServiceUnavailable", f"{why}; try again in a moment", retry_after_seconds=1)
+    return ApiError(
+        503, "ServiceUnavailable", said("owner.again", "{why}; try again in a moment", why=why), retry_after_seconds=1
+    )

@@ -15,6 +15,7 @@ from controllers.kinds.clustersim.bookmark import RESOURCE as BOOKMARKS
 from controllers.log.operations import Create, Delete, Operation
 from controllers.log.store import Gone, Stored
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 STUDENT_BOOKMARKS_MAX: Final = 20
 """Bookmarks of one student; one more is refused with 403."""
@@ -40,7 +41,11 @@ def create(call: Call) -> HttpResponse:
         limits.spend(limits.STUDENT_WRITES, principal.participant_id)
         own = [one for one in store.list(BOOKMARKS)[0] if _author(one.object) == principal.slug]
         if len(own) >= STUDENT_BOOKMARKS_MAX:
-            why = f"a student has at most {STUDENT_BOOKMARKS_MAX} bookmarks: delete one first"
+            why = said(
+                "bookmark.studentsMost",
+                "a student has at most {student_bookmarks_max} bookmarks: delete one first",
+                student_bookmarks_max=STUDENT_BOOKMARKS_MAX,
+            )
             raise ApiError(403, "Forbidden", why)
     try:
         at_ms = store.ms_at(revision)
@@ -66,11 +71,22 @@ def remove(call: Call) -> HttpResponse:
         if spec["name"] != name or revision not in (None, spec["revision"]):
             continue
         if principal.role != TEACHER and _author(stored.object) != principal.slug:
-            raise ApiError(403, "Forbidden", f"the bookmark {name!r} is somebody else's: ask them, or the teacher")
+            raise ApiError(
+                403,
+                "Forbidden",
+                said(
+                    "bookmark.others", "the bookmark {name!r} is somebody else's: ask them, or the teacher", name=name
+                ),
+            )
         _apply(call, Delete(BOOKMARKS, "", stored.name))
         return HttpResponse(status=204)
     where = "" if revision is None else f" at revision {revision}"
-    raise ApiError(404, "NotFound", f"there is no bookmark {name!r}{where}", name=name)
+    raise ApiError(
+        404,
+        "NotFound",
+        said("bookmark.unknown", "there is no bookmark {name!r}{where}", name=name, where=where),
+        name=name,
+    )
 
 
 def _apply(call: Call, operation: Operation) -> Stored:

@@ -22,6 +22,7 @@ from controllers.whatif.compare import byhand
 from controllers.whatif.compare.inputs import PODS
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 from scheduler_core.snapshot.node_info import PodInfo
 
 ENGINE_SECONDS: Final = 4.0
@@ -45,10 +46,14 @@ def begin(call: Call) -> HttpResponse:
     count = number_field(body, "pods", 1, byhand.PODS_MAX, whole=True)
     queues = body.get("queues", "one")
     if queues not in ("one", "seats"):
-        raise refuse(Cause("queues", "give one: a queue for all, or seats: one for each student"))
+        raise refuse(
+            Cause("queues", said("byhand.queueOrSeats", "give one: a queue for all, or seats: one for each student"))
+        )
     slugs = [one.slug for one in people.of_session(principal.session_id) if one.role == STUDENT and not one.left]
     if queues == "seats" and not slugs:
-        raise refuse(Cause("queues", "nobody has joined yet: there is no seat that could have a queue"))
+        raise refuse(
+            Cause("queues", said("byhand.nobody", "nobody has joined yet: there is no seat that could have a queue"))
+        )
     past = call.past()
     number = byhand.newest_round(past) + 1
     pods = byhand.workload(
@@ -76,14 +81,31 @@ def place(call: Call) -> HttpResponse:
     info = _pod(past, name)
     _check_queue(principal, info)
     if not byhand.is_open(info):
-        raise ApiError(409, "Conflict", f"{info.pod.name} has its node already: {info.pod.spec.node_name}")
+        raise ApiError(
+            409,
+            "Conflict",
+            said(
+                "byhand.placed",
+                "{name} has its node already: {node_name}",
+                name=info.pod.name,
+                node_name=info.pod.spec.node_name,
+            ),
+        )
     try:
         refusals = byhand.refused_there(past, info, node)
     except LookupError as missing:
-        raise refuse(Cause("node", f"there is no node {node[:80]!r}", "FieldValueNotFound")) from missing
+        raise refuse(
+            Cause("node", said("node.unknown", "there is no node {node!r}", node=node[:80]), "FieldValueNotFound")
+        ) from missing
     if refusals:
         causes = tuple(Cause(one["plugin"], byhand.in_words(one), "Filter") for one in refusals)
-        message = f"{node} does not take {info.pod.name}: {'; '.join(cause.message for cause in causes)}"
+        message = said(
+            "byhand.refused",
+            "{node} does not take {name}: {known}",
+            node=node,
+            name=info.pod.name,
+            known="; ".join(cause.message for cause in causes),
+        )
         refusal = ApiError(409, "Conflict", message, causes=causes, name=info.pod.name, kind="Pod")
         return answer({**refusal.status(), "refusals": refusals}, 409)
     # The person's own binding: what they may not do by themselves, the rules of the round let them do.
@@ -99,7 +121,11 @@ def result(call: Call) -> HttpResponse:
     past, store = call.past(), call.store
     number = byhand.newest_round(past)
     if not number:
-        raise ApiError(404, "NotFound", "no round has been played by hand here: begin one with POST …/byhand")
+        raise ApiError(
+            404,
+            "NotFound",
+            said("byhand.noRound", "no round has been played by hand here: begin one with POST …/byhand"),
+        )
     try:
         rows = _rows(store, number, past.revision)
         made = [row for row in rows if row.verb == ADDED]
@@ -140,7 +166,13 @@ def _pod(past: Past, name: str) -> PodInfo:
     for info in past.pods:
         if number and byhand.round_of(info) == number and name in (info.key, info.pod.name):
             return info
-    raise ApiError(404, "NotFound", f"there is no pod {name[:80]!r} to be placed by hand", name=name[:80], kind="Pod")
+    raise ApiError(
+        404,
+        "NotFound",
+        said("byhand.noPod", "there is no pod {name!r} to be placed by hand", name=name[:80]),
+        name=name[:80],
+        kind="Pod",
+    )
 
 
 def _check_queue(principal: Principal, info: PodInfo) -> None:
@@ -151,7 +183,11 @@ def _check_queue(principal: Principal, info: PodInfo) -> None:
     """
     queue = byhand.queue_of(info)
     if principal.role == STUDENT and queue and queue != principal.slug:
-        raise ApiError(403, "Forbidden", f"{info.pod.name} stands in another's queue: place one of your own")
+        raise ApiError(
+            403,
+            "Forbidden",
+            said("byhand.othersQueue", "{name} stands in another's queue: place one of your own", name=info.pod.name),
+        )
 
 
 def _rows(store: SqlStore, number: int, until: int) -> list[byhand.Row]:

@@ -20,6 +20,7 @@ from controllers.registry.models.clustersim_v1 import ClientSpec, ClientStatus
 from controllers.registry.structs import read
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, forbidden, not_found
+from scheduler_core.api.said import said
 
 STUDENT_CLIENTS_MAX: Final = 2
 """Clients of one student; one more is refused with 403."""
@@ -52,7 +53,7 @@ def create(call: Call) -> HttpResponse:
     body = call.body(_FIELDS)
     name = body.pop("name", None)
     if name is not None and not isinstance(name, str):
-        raise refuse(Cause("name", "give a text"))
+        raise refuse(Cause("name", said("give.text", "give a text")))
     if principal.role == STUDENT:
         limits.spend(limits.STUDENT_WRITES, principal.participant_id)
         body.setdefault("namespace", principal.namespace)
@@ -101,21 +102,43 @@ def _guard(call: Call, principal: Principal) -> Guard:
     def guard(operation: Operation, old: Stored | None, new: Draft | None) -> None:
         name = "" if old is None else old.name
         if old is not None and _author(old.object) != principal.slug:
-            raise forbidden(CLIENTS, name, "this client is somebody else's")
+            raise forbidden(CLIENTS, name, said("client.others", "this client is somebody else's"))
         if new is None:
             return
         spec = read(new.object["spec"], ClientSpec)
         name = str(new.object["metadata"]["name"])
         if spec.namespace != principal.namespace:
-            raise forbidden(CLIENTS, name, f"namespace: a student's clients send from {principal.namespace}")
+            raise forbidden(
+                CLIENTS,
+                name,
+                said(
+                    "client.namespace",
+                    "namespace: a student's clients send from {namespace}",
+                    namespace=principal.namespace,
+                ),
+            )
         if spec.source.startswith("node/"):
-            raise forbidden(CLIENTS, name, "from: nodes are the teacher's; give cluster, outside or pod/<name>")
+            raise forbidden(
+                CLIENTS, name, said("client.from", "from: nodes are the teacher's; give cluster, outside or pod/<name>")
+            )
         if spec.rate > STUDENT_RATE_MAX:
-            why = f"rate: a student's client sends at most {STUDENT_RATE_MAX} requests a second"
+            why = said(
+                "client.rate",
+                "rate: a student's client sends at most {student_rate_max} requests a second",
+                student_rate_max=STUDENT_RATE_MAX,
+            )
             raise forbidden(CLIENTS, name, why)
         own = [stored for stored in call.store.list(CLIENTS)[0] if _author(stored.object) == principal.slug]
         if old is None and len(own) >= STUDENT_CLIENTS_MAX:
-            raise forbidden(CLIENTS, name, f"a student has at most {STUDENT_CLIENTS_MAX} clients: delete one first")
+            raise forbidden(
+                CLIENTS,
+                name,
+                said(
+                    "client.studentsMost",
+                    "a student has at most {student_clients_max} clients: delete one first",
+                    student_clients_max=STUDENT_CLIENTS_MAX,
+                ),
+            )
 
     return guard
 

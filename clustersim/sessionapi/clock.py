@@ -18,6 +18,7 @@ from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, Po
 from controllers.registry.structs import bounds, options, read
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
@@ -31,7 +32,7 @@ def current(call: Call, observed: Document | None = None) -> Document:
     if observed is None:
         stored = call.store.get(CLOCKS, "", CLOCK)
         if stored is None:
-            raise ApiError(404, "NotFound", "this session has no clock")
+            raise ApiError(404, "NotFound", said("clock.none", "this session has no clock"))
         observed = stored.object
     spec, status = read(observed.get("spec"), ClockSpec), read(observed.get("status"), ClockStatus)
     return {
@@ -62,7 +63,7 @@ def change(call: Call) -> HttpResponse:
     wanted: Document = {}
     if body.get("paused") is not None:
         if not isinstance(body["paused"], bool):
-            raise refuse(Cause("paused", "give true or false"))
+            raise refuse(Cause("paused", said("give.bool", "give true or false")))
         # Whoever stops time, or lets it go at its rate, calls off a run.
         wanted.update(paused=body["paused"], run=None)
     for field, value in (
@@ -99,7 +100,9 @@ def _run(asked: Any) -> Document:
     """
     until = asked.get("until") if isinstance(asked, dict) else None
     if not isinstance(until, str):
-        raise refuse(Cause("run.until", "give a predicate, as pod('web').ready (docs/lessons.md)"))
+        raise refuse(
+            Cause("run.until", said("give.predicate", "give a predicate, as pod('web').ready (docs/lessons.md)"))
+        )
     try:
         Predicate.compile(until)
     except ExpressionError as wrong:
@@ -113,7 +116,7 @@ def step(call: Call) -> HttpResponse:
     principal = call.require(TEACHER)
     body = call.body(("by", "count"))
     if body.get("by") not in STEPS:
-        raise refuse(Cause("by", f"give one of {', '.join(STEPS)}"))
+        raise refuse(Cause("by", said("give.oneOf", "give one of {known}", known=", ".join(STEPS))))
     count = number_field(body, "count", 1, bounds(Step, "count")[1], whole=True)
     _check_no_poll(call)
 
@@ -156,7 +159,10 @@ def _check_no_poll(call: Call) -> None:
         clock = call.store.get(CLOCKS, "", CLOCK)
         held = None if clock is None else read(clock.object.get("status"), ClockStatus).held
         if spec.hold == "now" or (held is not None and held.get("pod") == spec.pod):
-            why = "a poll is open, and time stands for it: reveal it, or take it back, and time goes on"
+            why = said(
+                "clock.heldByPoll",
+                "a poll is open, and time stands for it: reveal it, or take it back, and time goes on",
+            )
             raise ApiError(409, "Conflict", why, name=stored.name)
 
 

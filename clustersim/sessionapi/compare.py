@@ -22,6 +22,7 @@ from controllers.whatif.compare.inputs import Given, present, with_arrivals
 from controllers.whatif.compare.sides import spec_of_side
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 ARRIVALS_MAX: Final = 500
 """Arrivals that a comparison lets come again; more are refused with 422."""
@@ -41,7 +42,7 @@ def compare_two(call: Call) -> HttpResponse:
     sides = [_changes(body, name) for name in ("a", "b")]
     seed = number_field(body, "seed", 0, SEED_MAX, whole=True)
     if not isinstance(body.get("optimum", False), bool):
-        raise refuse(Cause("optimum", "give true or false"))
+        raise refuse(Cause("optimum", said("give.bool", "give true or false")))
     past = call.past()
     specs = [
         spec_of_side(past.settings.spec, call.store.plugins, changes, name)
@@ -71,7 +72,15 @@ def _changes(body: Document, name: str) -> list[Change]:
     """Return what a side changes; a scheduler may be given as text, JSON or YAML as `PUT …/scheduler` takes it."""
     written = body.get(name, [])
     if not isinstance(written, list):
-        raise refuse(Cause(name, 'give a list of changes, such as [{"weight": {"plugin", "weight"}}]; none: as it is'))
+        raise refuse(
+            Cause(
+                name,
+                said(
+                    "compare.changes",
+                    'give a list of changes, such as [{{"weight": {{"plugin", "weight"}}}}]; none: as it is',
+                ),
+            )
+        )
     if not written:
         return []
     read: list[Any] = []
@@ -90,7 +99,9 @@ def _given(call: Call, past: Past, wanted: Any) -> tuple[Given, bool]:
     if wanted in INPUTS:
         return present(past, anew=wanted == "anew"), True
     if not isinstance(wanted, dict) or set(wanted) != {"last"}:
-        raise refuse(Cause("input", 'give "now", "anew", or {"last": 40}: the pods that came last'))
+        raise refuse(
+            Cause("input", said("compare.input", 'give "now", "anew", or {{"last": 40}}: the pods that came last'))
+        )
     count = int(number_field(wanted, "last", 1, ARRIVALS_MAX, whole=True) or 1)
     store = call.store
     try:
@@ -100,7 +111,11 @@ def _given(call: Call, past: Past, wanted: Any) -> tuple[Given, bool]:
             if row.resource == "pods" and row.verb == ADDED
         ][-count:]
         if not rows:
-            raise refuse(Cause("input.last", "the log holds no pod that came; let pods be made first"))
+            raise refuse(
+                Cause(
+                    "input.last", said("compare.noArrivals", "the log holds no pod that came; let pods be made first")
+                )
+            )
         documents = store.rows([row.revision for row in rows])
         arrivals = [(row.now_ms, msgspec.json.decode(documents[row.revision][1])) for row in rows]
         return with_arrivals(past.at(rows[0].revision - 1), arrivals), False

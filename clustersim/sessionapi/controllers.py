@@ -15,6 +15,7 @@ from controllers.flags.table import NAME, told_flags
 from controllers.flags.table import RESOURCE as FLAGS
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 
 def show(call: Call) -> HttpResponse:
@@ -29,7 +30,14 @@ def one(call: Call, name: str) -> HttpResponse:
     found = next((panel for panel in panels if panel["name"] in (name, wanted)), None)
     if found is None:
         known = ", ".join(panel["name"] for panel in panels)
-        raise ApiError(404, "NotFound", f"there is no controller {name[:80]!r}; there are {known}", name=name[:80])
+        raise ApiError(
+            404,
+            "NotFound",
+            said(
+                "controller.unknown", "there is no controller {name!r}; there are {known}", name=name[:80], known=known
+            ),
+            name=name[:80],
+        )
     return answer(found)
 
 
@@ -44,7 +52,11 @@ def _panels(call: Call) -> list[dict[str, Any]]:
         for identity, text in metrics.ask(call.principal.session_id, hints.PANELS).items()
     }
     if not managers:
-        raise ApiError(503, "ServiceUnavailable", "no controller manager runs; recover one and try again")
+        raise ApiError(
+            503,
+            "ServiceUnavailable",
+            said("controller.noManager", "no controller manager runs; recover one and try again"),
+        )
     leading = [identity for identity, panels in managers.items() if any(panel["leading"] for panel in panels)]
     identity = leading[0] if leading else next(iter(managers))
     stored = call.store.get(FLAGS, "", NAME)

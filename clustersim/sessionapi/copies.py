@@ -15,6 +15,7 @@ from clustersim.sessionapi import accidents, addresses
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
 from clustersim.store import sessions
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 
 def hand_out(call: Call) -> HttpResponse:
@@ -26,13 +27,17 @@ def hand_out(call: Call) -> HttpResponse:
     revision = int(number_field(body, "revision", 1, newest, whole=True) or newest)
     seeds = body.get("seeds", "same")
     if seeds not in ("same", "each"):
-        raise refuse(Cause("seeds", "give same or each"))
+        raise refuse(Cause("seeds", said("copies.seeds", "give same or each")))
     wanted: Any = [str(principal.participant_id)] if principal.role == STUDENT else body.get("people", "all")
     if wanted != "all" and not (isinstance(wanted, list) and all(isinstance(one, str) for one in wanted)):
-        raise refuse(Cause("people", "give all, or a list of people's ids"))
+        raise refuse(Cause("people", said("copies.people", "give all, or a list of people's ids")))
     seats = handing.students(principal.session_id, None if wanted == "all" else dict.fromkeys(wanted))
     if len(seats) > handing.COPIES_MAX:
-        raise refuse(Cause("people", f"give at most {handing.COPIES_MAX} people at once"))
+        raise refuse(
+            Cause(
+                "people", said("copies.most", "give at most {copies_max} people at once", copies_max=handing.COPIES_MAX)
+            )
+        )
     limits.spend(limits.FORKS if principal.role == STUDENT else limits.HANDOUTS, principal.participant_id)
     until = handing.checked_goal(text_field(body, "until", 400) if body.get("until") else "")
     made = handing.hand_out(call.store, call.session, seats, revision, seeds, until, taken=principal.role == STUDENT)
@@ -52,7 +57,7 @@ def put_on_wall(call: Call, copy: str) -> HttpResponse:
     principal = call.require(TEACHER)
     asks = call.body(("ask",)).get("ask", False)
     if not isinstance(asks, bool):
-        raise refuse(Cause("ask", "give true or false"))
+        raise refuse(Cause("ask", said("give.bool", "give true or false")))
     found = handing.find(principal.session_id, copy)
     limits.spend(limits.HANDOUTS, principal.participant_id)
     hung, poll = accidents.ask_on_wall(call, principal, found) if asks else (handing.put_on_wall(principal, found), "")

@@ -21,6 +21,7 @@ from controllers.registry.structs import bounds, read
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.said import said
 
 LEASES: Final = "leases.coordination.k8s.io"
 LEASE_NAMESPACE: Final = "kube-system"
@@ -38,7 +39,7 @@ def decisions(call: Call) -> HttpResponse:
     _ = call.principal
     text = call.request.GET.get("limit", str(DECISIONS_DEFAULT))
     if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
-        raise refuse(Cause("limit", f"give a whole number from 1 to {DECISIONS_MAX}"))
+        raise refuse(Cause("limit", said("give.wholeTo", "give a whole number from 1 to {most}", most=DECISIONS_MAX)))
     past = call.past()
     kept = call.store.traces(_uid(call), int(text))
     for envelope, _ in kept[:1]:
@@ -52,7 +53,9 @@ def _uid(call: Call) -> str:
         return uid
     namespace, _, name = call.request.GET.get("pod", "").partition("/")
     if not namespace or not name:
-        raise refuse(Cause("pod", "give pod=<namespace>/<name>, or uid= of a pod that is gone"))
+        raise refuse(
+            Cause("pod", said("decision.podOrUid", "give pod=<namespace>/<name>, or uid= of a pod that is gone"))
+        )
     refuse_pod(call.seal, f"{namespace}/{name}")
     stored = call.store.get("pods", namespace, name)
     if stored is None:
@@ -72,7 +75,11 @@ def decision(call: Call, decision: str) -> HttpResponse:
 
 def unknown(decision: str) -> ApiError:
     """Return the 404 of an id that names no decision."""
-    return ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
+    return ApiError(
+        404,
+        "NotFound",
+        said("decision.unknown", "there is no decision {decision!r}, or it is no longer kept", decision=decision[:80]),
+    )
 
 
 def shown(call: Call, document: Document) -> Document:
@@ -128,14 +135,22 @@ def metrics(call: Call, identity: str) -> HttpResponse:
     principal = call.principal
     stored = call.store.get(REPLICAS, "", identity)
     if stored is None:
-        raise ApiError(404, "NotFound", f"there is no replica {identity[:80]!r}; …/replicas lists them")
+        raise ApiError(
+            404,
+            "NotFound",
+            said("replica.unknown", "there is no replica {identity!r}; …/replicas lists them", identity=identity[:80]),
+        )
     if read(stored.object.get("spec"), ReplicaSpec).component == SCHEDULER:
         text = runtime_metrics.ask(principal.session_id).get(identity)
     else:
         panels = runtime_metrics.ask(principal.session_id, hints.PANELS).get(identity)
         text = None if panels is None else _workqueues(msgspec.json.decode(panels, type=list[Document]))
     if text is None:
-        raise ApiError(503, "ServiceUnavailable", f"{identity} is down: let it recover, then ask again")
+        raise ApiError(
+            503,
+            "ServiceUnavailable",
+            said("replica.down", "{identity} is down: let it recover, then ask again", identity=identity),
+        )
     response = HttpResponse(text, content_type="text/plain; version=0.0.4; charset=utf-8")
     response["Cache-Control"] = "no-store"
     return response
@@ -167,16 +182,23 @@ def _asked(body: Document) -> Document:
     """
     kind = body.get("kind")
     if not isinstance(kind, str) or kind not in FAULTS:
-        raise refuse(Cause("kind", f"give one of {', '.join(FAULTS)}", "FieldValueNotSupported"))
+        raise refuse(
+            Cause("kind", said("give.oneOf", "give one of {known}", known=", ".join(FAULTS)), "FieldValueNotSupported")
+        )
     row = FAULTS[kind]
     given = {name for name in ("seconds", "rate") if body.get(name) is not None}
     causes = [
-        Cause(name, f"{kind} needs {name}: {row.about}", "FieldValueRequired")
+        Cause(
+            name,
+            said("fault.needs", "{kind} needs {name}: {about}", kind=kind, name=name, about=row.about),
+            "FieldValueRequired",
+        )
         for name in row.needs
         if name not in given
     ]
     causes += [
-        Cause(name, f"{kind} takes no {name}; leave it out") for name in sorted(given - {*row.needs, *row.takes})
+        Cause(name, said("fault.takesNo", "{kind} takes no {name}; leave it out", kind=kind, name=name))
+        for name in sorted(given - {*row.needs, *row.takes})
     ]
     if causes:
         raise refuse(*causes)

@@ -15,6 +15,7 @@ from controllers.log.store import Stored
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 KEYS_MAX: Final = 1_000
 """Keys of one answer; more are refused with 422."""
@@ -31,7 +32,7 @@ def show(call: Call) -> HttpResponse:
     prefix = wanted or call.request.GET.get("prefix") or root
     text = call.request.GET.get("limit", str(KEYS_DEFAULT))
     if not text.isdecimal() or not 1 <= int(text) <= KEYS_MAX:
-        raise refuse(Cause("limit", f"give a whole number from 1 to {KEYS_MAX}"))
+        raise refuse(Cause("limit", said("give.wholeTo", "give a whole number from 1 to {most}", most=KEYS_MAX)))
     found: list[tuple[str, Stored]] = []
     for kind in TABLE.of(call.store).kinds:
         if kind in COMPUTED or kind.stored_as is not None or not _overlap(_root(kind, root), prefix):
@@ -48,7 +49,10 @@ def show(call: Call) -> HttpResponse:
     if wanted:
         if not found:
             raise ApiError(
-                404, "NotFound", f"there is no key {wanted[:200]!r}, or not with this role", name=wanted[:200]
+                404,
+                "NotFound",
+                said("etcd.noKey", "there is no key {wanted!r}, or not with this role", wanted=wanted[:200]),
+                name=wanted[:200],
             )
         return answer({**_row(*found[0]), "value": found[0][1].object})
     found.sort(key=lambda pair: pair[0])

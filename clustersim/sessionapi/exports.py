@@ -12,6 +12,7 @@ from clustersim.sessionapi.http import Call, refuse
 from clustersim.sessionapi.past import revision_of
 from controllers.log.store import Gone
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 FORMATS: Final = ("yaml", "json", "html")
 
@@ -21,7 +22,7 @@ def export(call: Call) -> HttpResponse:
     principal, query = call.principal, call.request.GET
     form = query.get("format", "yaml")
     if form not in FORMATS:
-        raise refuse(Cause("format", f"give one of {', '.join(FORMATS)}"))
+        raise refuse(Cause("format", said("give.oneOf", "give one of {known}", known=", ".join(FORMATS))))
     if form == "html":
         return _html(call)
     newest = call.store.revision

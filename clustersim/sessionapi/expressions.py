@@ -12,6 +12,7 @@ from clustersim.sessionapi.http import Call, answer, refuse, text_field
 from controllers.scheduler.expressions import KINDS, compiled, tried
 from scheduler_core.api.errors import Cause, not_found
 from scheduler_core.api.quantity import QuantityError
+from scheduler_core.api.said import said
 from scheduler_core.cel.language import EXPRESSION_CHARS_MAX
 from scheduler_core.plugins.cel import reads_of
 
@@ -25,7 +26,7 @@ def try_it(call: Call) -> HttpResponse:
     body = call.body(("expression", "kind", "pod", "nodes"))
     kind = body.get("kind", "filter")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise refuse(Cause("kind", f"give one of {', '.join(KINDS)}"))
+        raise refuse(Cause("kind", said("give.oneOf", "give one of {known}", known=", ".join(KINDS))))
     source = text_field(body, "expression", EXPRESSION_CHARS_MAX)
     limits.spend(limits.EXPRESSIONS, principal.participant_id)
     program = compiled(source, kind)
@@ -44,7 +45,7 @@ def _pod(call: Call, asked: Any) -> Mapping[str, Any]:
         return asked
     namespace, _, name = asked.partition("/") if isinstance(asked, str) else ("", "", "")
     if not namespace or not name:
-        raise refuse(Cause("pod", "give <namespace>/<name> of a pod, or a pod's document"))
+        raise refuse(Cause("pod", said("expression.pod", "give <namespace>/<name> of a pod, or a pod's document")))
     stored = call.store.get("pods", namespace, name)
     if stored is None:
         raise not_found("pods", name)
@@ -55,7 +56,12 @@ def _nodes(call: Call, asked: Any) -> list[str]:
     if asked is None:
         return [one.name for one in call.store.list("nodes")[0]][:NODES_TRIED_MAX]
     if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
-        raise refuse(Cause("nodes", "give a list of names"))
+        raise refuse(Cause("nodes", said("give.names", "give a list of names")))
     if len(asked) > NODES_TRIED_MAX:
-        raise refuse(Cause("nodes", f"name at most {NODES_TRIED_MAX} nodes"))
+        raise refuse(
+            Cause(
+                "nodes",
+                said("expression.nodesMost", "name at most {nodes_tried_max} nodes", nodes_tried_max=NODES_TRIED_MAX),
+            )
+        )
     return list(dict.fromkeys(asked))

@@ -18,6 +18,7 @@ from controllers.flags.table import RESOURCE as FLAGS
 from controllers.log.operations import Create
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 
 def show(call: Call) -> HttpResponse:
@@ -61,7 +62,9 @@ def _asked(body: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
     causes: list[Cause] = []
     for component, values in body.items():
         if not isinstance(values, Mapping):
-            causes.append(Cause(component, "give an object of flags by name, without their dashes"))
+            causes.append(
+                Cause(component, said("flags.object", "give an object of flags by name, without their dashes"))
+            )
             continue
         asked[component] = {}
         for name, value in values.items():
@@ -70,7 +73,9 @@ def _asked(body: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
             elif value is None or isinstance(value, str | int | float):
                 asked[component][name] = None if value is None else str(value)
             else:
-                causes.append(Cause(f"{component}.{name}"[:200], "give a text, as on a command line"))
+                causes.append(
+                    Cause(f"{component}.{name}"[:200], said("flags.text", "give a text, as on a command line"))
+                )
     if causes:
         raise refuse(*causes)
     # A name that there is none of is refused with null too: a slip must not pass for done.

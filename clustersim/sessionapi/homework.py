@@ -21,6 +21,7 @@ from controllers.rules.homework import SIZE, TOPICS
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 COLUMNS: Final = ("name", "question", "first", "second", "because", "right", "seconds")
 """Of a sheet of results: those of the session's other results."""
@@ -77,7 +78,7 @@ def take_answer(call: Call, homework: str) -> HttpResponse:
     choice = body.get("choice")
     chosen = [choice] if isinstance(choice, str) else choice
     if not isinstance(chosen, list) or not all(isinstance(name, str) for name in chosen):
-        raise refuse(Cause("choice", "give the id of an option, or of victims a list of them"))
+        raise refuse(Cause("choice", said("homework.choice", "give the id of an option, or of victims a list of them")))
     limits.spend(limits.WHAT_IFS, principal.participant_id)
     setting.answer(row, principal, task, chosen)
     return answer(setting.told(row, principal))
@@ -91,7 +92,7 @@ def play(call: Call, homework: str) -> HttpResponse:
     task = _task(body)
     person = body.get("person")
     if person is not None and not isinstance(person, str):
-        raise refuse(Cause("person", "give the id of a student, or leave it out"))
+        raise refuse(Cause("person", said("homework.person", "give the id of a student, or leave it out")))
     limits.spend(limits.FORKS, principal.participant_id)
     found, seed = setting.to_play_on(row, principal, task, person)
     opened = playing.open_case(found.case, f"{row.title} {task + 1}"[:TITLE_LENGTH_MAX], seed, principal.name)
@@ -101,7 +102,7 @@ def play(call: Call, homework: str) -> HttpResponse:
 def _task(body: Document) -> int:
     task = number_field(body, "task", 0, TASKS_MAX, whole=True)
     if task is None:
-        raise refuse(Cause("task", "give the number of a task, from 0"))
+        raise refuse(Cause("task", said("homework.task", "give the number of a task, from 0")))
     return int(task)
 
 
@@ -117,7 +118,7 @@ def results(call: Call) -> HttpResponse:
     principal = call.require(TEACHER, STUDENT)
     wanted = call.request.GET.get("format", "json")
     if wanted not in ("json", "csv"):
-        raise refuse(Cause("format", "give json or csv"))
+        raise refuse(Cause("format", said("homework.format", "give json or csv")))
     rows = setting.results(principal.session_id, principal)
     if wanted == "json":
         return answer(rows)
@@ -143,17 +144,19 @@ def _cell(value: Any) -> Any:
 
 def _rules(rule: Any, topic: Any) -> list[str]:
     if (rule is None) == (topic is None):
-        raise refuse(Cause("rule", "give a rule or a topic"))
+        raise refuse(Cause("rule", said("homework.ruleOrTopic", "give a rule or a topic")))
     if topic is not None:
         if topic not in TOPICS:
-            raise refuse(Cause("topic", f"give one of {', '.join(TOPICS)}"))
+            raise refuse(Cause("topic", said("give.oneOf", "give one of {known}", known=", ".join(TOPICS))))
         return list(TOPICS[topic])
     chosen = [rule] if isinstance(rule, str) else rule
     if not isinstance(chosen, list) or not 1 <= len(chosen) <= TASKS_MAX:
-        raise refuse(Cause("rule", f"give a rule, or a list of 1 to {TASKS_MAX}"))
+        raise refuse(
+            Cause("rule", said("homework.rules", "give a rule, or a list of 1 to {tasks_max}", tasks_max=TASKS_MAX))
+        )
     if any(name not in SORTS for name in chosen):
         known = ", ".join(name for name in RULES if name in SORTS)
-        raise refuse(Cause("rule", f"there are tasks about {known}"))
+        raise refuse(Cause("rule", said("homework.known", "there are tasks about {known}", known=known)))
     return chosen
 
 
@@ -162,8 +165,8 @@ def _seats(call: Call, asked: Any) -> list[int] | None:
         return None
     students = {one.id for one in people.of_session(call.session.id) if one.role == STUDENT}
     if not isinstance(asked, list) or not asked or not all(isinstance(one, str) and one.isdecimal() for one in asked):
-        raise refuse(Cause("people", 'give "all", or a list of ids of people'))
+        raise refuse(Cause("people", said("homework.people", 'give "all", or a list of ids of people')))
     chosen = [int(one) for one in asked]
     if not set(chosen) <= students:
-        raise refuse(Cause("people", "one of these is no student of this session"))
+        raise refuse(Cause("people", said("homework.noStudent", "one of these is no student of this session")))
     return chosen

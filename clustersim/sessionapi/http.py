@@ -29,6 +29,7 @@ from controllers.scheduler.past import Past
 from controllers.scheduler.views import Views
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, unauthorized
+from scheduler_core.api.said import said
 
 COOKIE_SECONDS: Final = 30 * 24 * 3600
 """How long a browser keeps its seat; every new sign-in starts it again."""
@@ -56,7 +57,10 @@ class Call:
         if row is None:
             limits.spend(limits.CODES, self.address)
             raise ApiError(
-                404, "NotFound", f"there is no session {self.code[:20]!r}: look at the code again", name=self.code[:20]
+                404,
+                "NotFound",
+                said("session.unknown", "there is no session {code!r}: look at the code again", code=self.code[:20]),
+                name=self.code[:20],
             )
         return row
 
@@ -74,7 +78,7 @@ class Call:
         """
         principal = self.principal_or_none
         if principal is None:
-            raise unauthorized("send the session's token; join the session to get one")
+            raise unauthorized(said("session.token", "send the session's token; join the session to get one"))
         return principal
 
     @cached_property
@@ -159,17 +163,25 @@ class Call:
         data = self.request.body
         kind = self.request.content_type or ""
         if data and kind and kind not in ("application/json", "text/plain", "application/octet-stream"):
-            raise ApiError(415, "UnsupportedMediaType", f"send application/json, not {kind}")
+            raise ApiError(
+                415, "UnsupportedMediaType", said("body.json", "send application/json, not {kind}", kind=kind)
+            )
         try:
             value = msgspec.json.decode(data) if data.strip() else {}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise bad_request(f"the body is no JSON: {error}") from error
+            raise bad_request(said("body.noJson", "the body is no JSON: {error}", error=error)) from error
         if not isinstance(value, dict):
-            raise bad_request("the body is no JSON object; send {…}")
+            raise bad_request(said("body.noObject", "the body is no JSON object; send {{…}}"))
         unknown = [name for name in value if name not in fields]
         if unknown:
             raise refuse(
-                *(Cause(name[:80], f"there is no such field; known are {', '.join(fields)}") for name in unknown)
+                *(
+                    Cause(
+                        name[:80],
+                        said("field.unknown", "there is no such field; known are {known}", known=", ".join(fields)),
+                    )
+                    for name in unknown
+                )
             )
         return value
 
@@ -210,9 +222,18 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, line: str = NONE, **methods: 
         chosen = methods.get(request.method or "")
         try:
             if "\x00" in request.path or any("\x00" in text for text in request.GET.values()):
-                raise bad_request("the address holds a NUL character; leave it out")
+                raise bad_request(said("request.nul", "the address holds a NUL character; leave it out"))
             if chosen is None:
-                raise ApiError(405, "MethodNotAllowed", f"{request.method} is not served here; use {allowed}")
+                raise ApiError(
+                    405,
+                    "MethodNotAllowed",
+                    said(
+                        "request.method",
+                        "{method} is not served here; use {allowed}",
+                        method=request.method,
+                        allowed=allowed,
+                    ),
+                )
             call = Call(request, code)
             if code and sealed.way_of(request.resolver_match.route if request.resolver_match else "") == sealed.LATER:
                 sealing.refuse_all(sealing.later_for(call.principal, call.store))
@@ -220,9 +241,9 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, line: str = NONE, **methods: 
         except ApiError as error:
             response = refusal(error)
         except sessions.NoSession:
-            response = refusal(ApiError(404, "NotFound", "the session was deleted"))
+            response = refusal(ApiError(404, "NotFound", said("session.deleted", "the session was deleted")))
         except (SuspiciousOperation, MultiPartParserError) as error:
-            response = refusal(bad_request(f"the form cannot be read: {error}"))
+            response = refusal(bad_request(said("request.form", "the form cannot be read: {error}", error=error)))
         except Exception as error:
             response = refusal(_failed(request, error))
         if response.status_code == 405:
@@ -242,7 +263,9 @@ def _failed(request: HttpRequest, error: Exception) -> ApiError:
         _logger.warning("the database failed %s %s: %s", request.method, request.path, error)
         return away
     _logger.error("%s %s failed", request.method, request.path, exc_info=error)
-    return ApiError(500, "InternalError", "something broke on the server; its log has the details; try again")
+    return ApiError(
+        500, "InternalError", said("server.broke", "something broke on the server; its log has the details; try again")
+    )
 
 
 def sign_in(response: HttpResponse, call: Call, token: str) -> HttpResponse:
@@ -266,7 +289,7 @@ def text_field(body: Mapping[str, Any], field: str, longest: int) -> str:
     """
     value = body.get(field)
     if not isinstance(value, str) or not value.strip() or len(value) > longest:
-        raise refuse(Cause(field, f"give a text of 1 to {longest} characters"))
+        raise refuse(Cause(field, said("give.textTo", "give a text of 1 to {longest} characters", longest=longest)))
     return value
 
 
@@ -286,6 +309,13 @@ def number_field(
     else:
         in_bounds = least <= value <= most
     if not in_bounds:
-        what = "a whole number" if whole else "a number"
-        raise refuse(Cause(field, f"give {what} from {least:g} to {most:g}"))
+        if whole:
+            raise refuse(
+                Cause(
+                    field, said("give.whole", "give a whole number from {least:g} to {most:g}", least=least, most=most)
+                )
+            )
+        raise refuse(
+            Cause(field, said("give.number", "give a number from {least:g} to {most:g}", least=least, most=most))
+        )
     return value  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ from clustersim.classroom import importing, limits, manifests, openb
 from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.said import said
 
 FORM_BYTES: Final = 64 * 1024
 """Bytes that a form's own fields and boundaries may add to its files."""
@@ -33,9 +34,9 @@ def apply_file(call: Call) -> HttpResponse:
     query = call.request.GET
     validation = query.get("fieldValidation", "Warn")
     if validation not in _VALIDATIONS:
-        raise refuse(Cause("fieldValidation", f"give one of {', '.join(_VALIDATIONS)}"))
+        raise refuse(Cause("fieldValidation", said("give.oneOf", "give one of {known}", known=", ".join(_VALIDATIONS))))
     if query.get("dryRun", "All") != "All":
-        raise refuse(Cause("dryRun", "give All or leave it out"))
+        raise refuse(Cause("dryRun", said("import.dryRun", "give All or leave it out")))
     options = importing.Options(
         namespace=query.get("namespace") or importing.default_namespace(principal),
         field_validation=validation,  # type: ignore[arg-type]
@@ -53,12 +54,16 @@ def _file(call: Call) -> bytes:
     """Return the body, or the first file of a multipart form."""
     kind = call.request.content_type or ""
     if kind == "application/x-www-form-urlencoded":
-        raise ApiError(415, "UnsupportedMediaType", "send application/yaml, application/json or a form with the file")
+        raise ApiError(
+            415,
+            "UnsupportedMediaType",
+            said("import.type", "send application/yaml, application/json or a form with the file"),
+        )
     if kind != "multipart/form-data":
         return call.request.body
     names = list(call.request.FILES)
     if not names:
-        raise bad_request("the form has no file")
+        raise bad_request(said("import.noFile", "the form has no file"))
     return _uploaded(call, names[0])
 
 
@@ -77,14 +82,14 @@ def replay(call: Call) -> HttpResponse:
     for field in ("nodes", "pods"):
         value = body.get(field)
         if not isinstance(value, str) or not value.strip():
-            raise refuse(Cause(field, "give the CSV text with its line of column names"))
+            raise refuse(Cause(field, said("import.csv", "give the CSV text with its line of column names")))
         lists[field] = value
     limit = number_field(body, "limit", 1, openb.TRACE_PODS_MAX, whole=True)
     seconds = number_field(body, "seconds", 1, SECONDS_MAX)
     divisor = number_field(body, "divisor", 0.001, DIVISOR_MAX)
     name = body.get("name") or ""
     if not isinstance(name, str):
-        raise refuse(Cause("name", "give a text"))
+        raise refuse(Cause("name", said("give.text", "give a text")))
     with importing.turn():
         trace = openb.read(lists["nodes"], lists["pods"], None if limit is None else int(limit))
         started = openb.start_replay(call.store, principal, trace, name=name, seconds=seconds, divisor=divisor)
@@ -101,7 +106,7 @@ def _trace_body(call: Call) -> dict[str, Any]:
             try:
                 body[field] = _uploaded(call, field).decode("utf-8-sig")
             except UnicodeDecodeError as error:
-                raise refuse(Cause(field, "the file is not UTF-8 text")) from error
+                raise refuse(Cause(field, said("file.notUtf8", "the file is not UTF-8 text"))) from error
         elif call.request.POST.get(field):
             body[field] = _number(field, str(call.request.POST[field]))
     return body

@@ -24,6 +24,7 @@ from controllers.flags.table import RESOURCE as FLAGS
 from controllers.inside import PORTS
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 THEN: Final[Mapping[str, Document]] = {
     SCHEDULER: {
@@ -131,10 +132,24 @@ def endpoint(call: Call, identity: str, path: str) -> HttpResponse:
     serve = _SERVED.get(path.rstrip("/"))
     if serve is None:
         known = ", ".join(_SERVED)
-        raise ApiError(404, "NotFound", f"{identity} serves nothing at /{path[:80]}; it serves {known}, metrics")
+        raise ApiError(
+            404,
+            "NotFound",
+            said(
+                "inside.nothing",
+                "{identity} serves nothing at /{path}; it serves {known}, metrics",
+                identity=identity,
+                path=path[:80],
+                known=known,
+            ),
+        )
     inside = _told(call).get(identity)
     if inside is None:
-        raise ApiError(503, "ServiceUnavailable", f"{identity} is down: let it recover, then ask again")
+        raise ApiError(
+            503,
+            "ServiceUnavailable",
+            said("replica.down", "{identity} is down: let it recover, then ask again", identity=identity),
+        )
     return serve(call, component, inside)
 
 
@@ -142,7 +157,11 @@ def _document(call: Call, identity: str) -> Document:
     _ = call.principal
     stored = call.store.get(REPLICAS, "", identity)
     if stored is None:
-        raise ApiError(404, "NotFound", f"there is no replica {identity[:80]!r}; …/replicas lists them")
+        raise ApiError(
+            404,
+            "NotFound",
+            said("replica.unknown", "there is no replica {identity!r}; …/replicas lists them", identity=identity[:80]),
+        )
     return stored.object
 
 

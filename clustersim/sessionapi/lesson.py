@@ -20,6 +20,7 @@ from controllers.lesson.shape import Label, Step
 from controllers.registry.models.clustersim_v1 import ClockStatus
 from controllers.registry.structs import read
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 STEP_LENGTH_MAX: Final = 63
 """Characters of a step's id; a longer one is refused with 422."""
@@ -49,9 +50,9 @@ def change(call: Call) -> HttpResponse:
     body = call.body(("do", "step"))
     do, step = body.get("do"), body.get("step", "")
     if do not in teaching.MOVES:
-        raise refuse(Cause("do", f"give one of {', '.join(teaching.MOVES)}"))
+        raise refuse(Cause("do", said("give.oneOf", "give one of {known}", known=", ".join(teaching.MOVES))))
     if not isinstance(step, str) or len(step) > STEP_LENGTH_MAX or (do == "start" and not step):
-        raise refuse(Cause("step", "give the id of a step"))
+        raise refuse(Cause("step", said("lesson.stepId", "give the id of a step")))
     return answer(told(call, teaching.lead(call, do, step)))
 
 
@@ -120,7 +121,7 @@ def language_of(call: Call) -> str:
         preferred = (part.partition(";")[0].strip()[:2].lower() for part in accepted)
         return next((one for one in preferred if one in LANGUAGES), LANGUAGES[0])
     if asked not in LANGUAGES:
-        raise refuse(Cause("lang", f"give one of {', '.join(LANGUAGES)}"))
+        raise refuse(Cause("lang", said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
     return asked
 
 
@@ -169,7 +170,9 @@ def _looked_at(call: Call, now: Standing, language: str) -> dict[str, Any] | Non
         return None
     step = now.course.step(name)
     if step.id not in now.spec.done:
-        raise ApiError(409, "Conflict", f"the step {step.id!r} has not been yet", name=step.id)
+        raise ApiError(
+            409, "Conflict", said("lesson.stepAhead", "the step {id!r} has not been yet", id=step.id), name=step.id
+        )
     return {
         **_texts(now, step, language, ["scene", "ask", "hint", "reveal", "so"]),
         "id": step.id,

@@ -15,6 +15,7 @@ from controllers.lesson.prose import PARTS
 from controllers.lesson.reading import LANGUAGES, Lesson
 from controllers.lesson.shape import Label
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 TEXT_BYTES_MAX: Final = 512 * 1024
 """Bytes of a package's text that is sent to be checked; more is refused with 413."""
@@ -75,10 +76,10 @@ def examine(call: Call) -> HttpResponse:
     doors.check_opening(call.address, call.here, phrase if isinstance(phrase, str) else "")
     for name in ("yaml", *LANGUAGES):
         if not isinstance(body.get(name, ""), str):
-            raise refuse(Cause(name, "give the text of the file"))
+            raise refuse(Cause(name, said("give.file", "give the text of the file")))
     play = body.get("play", False)
     if not isinstance(play, bool):
-        raise refuse(Cause("play", "give true or false"))
+        raise refuse(Cause("play", said("give.bool", "give true or false")))
     limits.spend(limits.OPENINGS, call.address, CHECK_COST if play else 1)
     texts = {name: body[name] for name in LANGUAGES if body.get(name)}
     try:
@@ -95,7 +96,16 @@ def _played(lesson: Lesson) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     objects = sum(len(begin) for begin in lesson.begins.values())
     if objects > CHECK_OBJECTS_MAX:
-        raise refuse(Cause("yaml", f"{objects} nodes and objects are too many to be played here: use lesson check"))
+        raise refuse(
+            Cause(
+                "yaml",
+                said(
+                    "lesson.tooLarge",
+                    "{objects} nodes and objects are too many to be played here: use lesson check",
+                    objects=objects,
+                ),
+            )
+        )
     try:
         for finding in check(lesson, plugins=installed().registry, events_max=CHECK_EVENTS_MAX):
             found.append({name: value for name, value in finding.document().items() if name != "lesson"})

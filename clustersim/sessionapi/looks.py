@@ -9,6 +9,7 @@ from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
 from controllers.kinds.table import find_resource, page_of
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 
 def show(call: Call) -> HttpResponse:
@@ -21,7 +22,7 @@ def switch(call: Call) -> HttpResponse:
     call.require(TEACHER)
     on = call.body(("on",)).get("on")
     if not isinstance(on, bool):
-        raise refuse(Cause("on", "give true or false"))
+        raise refuse(Cause("on", said("give.bool", "give true or false")))
     together.switch_looks(call.session.id, on)
     return answer({"on": on})
 
@@ -33,10 +34,20 @@ def point(call: Call) -> HttpResponse:
     resource, name = text_field(body, "resource", 120), text_field(body, "name", 253)
     namespace = text_field(body, "namespace", 63) if body.get("namespace") else ""
     if find_resource(resource) is None:
-        raise refuse(Cause("resource", "give a resource that pages show, such as pods"))
+        raise refuse(Cause("resource", said("look.resource", "give a resource that pages show, such as pods")))
     if not page_of(resource):
-        raise refuse(Cause("resource", "pages show no more than the names of these; point at something else"))
+        raise refuse(
+            Cause(
+                "resource",
+                said("look.namesOnly", "pages show no more than the names of these; point at something else"),
+            )
+        )
     if call.store.get(resource, namespace, name) is None:
-        raise ApiError(404, "NotFound", f"there is no {name!r} among the {resource} to point at", name=name)
+        raise ApiError(
+            404,
+            "NotFound",
+            said("look.unknown", "there is no {name!r} among the {resource} to point at", name=name, resource=resource),
+            name=name,
+        )
     limits.spend(limits.POINTS, principal.participant_id)
     return answer(together.point(principal, resource, namespace, name).as_dict(), 201)

@@ -27,6 +27,7 @@ from controllers.lesson.course import Course
 from controllers.lesson.reading import Lesson
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, unauthorized
+from scheduler_core.api.said import said
 
 LESSON_FIELDS: Final = ("lesson", "minimum", "alone", "ticket", "again")
 """Fields of a body that opens a lesson."""
@@ -50,7 +51,7 @@ def create(call: Call) -> HttpResponse:
     name = people.clean_name(body.get("name", "Teacher"))
     manifest = body.get("manifest")
     if manifest is not None and not isinstance(manifest, str):
-        raise refuse(Cause("manifest", "give the text of the file"))
+        raise refuse(Cause("manifest", said("give.file", "give the text of the file")))
     opened = opening.open_session(title, template, None if seed is None else int(seed), name, manifest)
     return opened_answer(call, opened)
 
@@ -62,12 +63,14 @@ def create_of_lesson(call: Call, body: Document) -> HttpResponse:
     flags = {name: body.get(name, False) for name in ("minimum", "alone", "ticket")}
     for name, value in flags.items():
         if not isinstance(value, bool):
-            raise refuse(Cause(name, "give true or false"))
+            raise refuse(Cause(name, said("give.bool", "give true or false")))
     package = lesson.package
     if again is not None and again.package.ticket is None:
-        raise refuse(Cause("again", f"the lesson {again.package.id!r} has no exit ticket"))
+        raise refuse(
+            Cause("again", said("lesson.noTicket", "the lesson {id!r} has no exit ticket", id=again.package.id))
+        )
     if flags["ticket"] and package.ticket is None:
-        raise refuse(Cause("ticket", f"the lesson {package.id!r} has no exit ticket"))
+        raise refuse(Cause("ticket", said("lesson.noTicket", "the lesson {id!r} has no exit ticket", id=package.id)))
     seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)
     if seed is None:
         ticket = package.ticket if flags["ticket"] else None
@@ -85,7 +88,16 @@ def create_of_lesson(call: Call, body: Document) -> HttpResponse:
 def _lesson(body: Document, field: str) -> Lesson:
     found = lessons.find(str(body.get(field))[:64])
     if found is None:
-        raise refuse(Cause(field, f"no such lesson; there are {', '.join(lessons.catalogue()) or 'none'}"))
+        raise refuse(
+            Cause(
+                field,
+                said(
+                    "lesson.unknown",
+                    "no such lesson; there are {known}",
+                    known=", ".join(lessons.catalogue()) or "none",
+                ),
+            )
+        )
     return found
 
 
@@ -205,7 +217,7 @@ def set_door(call: Call) -> HttpResponse:
     call.require(TEACHER)
     opened = call.body(("open",)).get("open")
     if not isinstance(opened, bool):
-        raise refuse(Cause("open", "give true or false"))
+        raise refuse(Cause("open", said("give.bool", "give true or false")))
     doors.set_open(call.session.id, opened)
     return answer({"open": opened})
 
@@ -217,7 +229,9 @@ def enter(call: Call) -> HttpResponse:
     secret = text_field(call.body(("secret",)), "secret", 200)
     principal = people.enter(call.session, secret)
     if principal is None:
-        raise ApiError(401, "Unauthorized", "this link is no longer good: ask the teacher for a new one")
+        raise ApiError(
+            401, "Unauthorized", said("session.linkOld", "this link is no longer good: ask the teacher for a new one")
+        )
     return _seat(call, principal, people.new_token(principal), 200)
 
 
@@ -264,14 +278,16 @@ def kubeconfig(call: Call) -> HttpResponse:
     principal, session = call.principal, call.session
     token, _ = auth.token_in(session.code, call.headers)
     if not token:
-        raise unauthorized("send the session's token; join the session to get one")
+        raise unauthorized(said("session.token", "send the session's token; join the session to get one"))
     cluster: dict[str, Any] = {"server": addresses.api_server(call.request, session, credentials=token)}
     user: dict[str, Any] = {}
     if settings.TLS_PORT:
         authority = certificates.authority_path(settings.DATA)
         if not authority.exists():
             raise ApiError(
-                503, "ServiceUnavailable", "the certificate authority is not made yet: start with `manage.py up`"
+                503,
+                "ServiceUnavailable",
+                said("session.noAuthority", "the certificate authority is not made yet: start with `manage.py up`"),
             )
         cluster["certificate-authority-data"] = base64.b64encode(authority.read_bytes()).decode()
         cluster["tls-server-name"] = certificates.SERVER_NAME

@@ -14,6 +14,7 @@ from controllers.kinds.table import COMPUTED
 from controllers.log.store import Gone
 from controllers.registry.table import Kinds
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 REVISION_DIGITS_MAX = 18
 
@@ -26,7 +27,11 @@ def revision_of(text: str, newest: int, field: str = "revision") -> int:
     """
     if text.isascii() and text.isdecimal() and len(text) <= REVISION_DIGITS_MAX and 1 <= int(text) <= newest:
         return int(text)
-    raise refuse(Cause(field, f"give a whole number from 1 to {newest}, the newest revision"))
+    raise refuse(
+        Cause(
+            field, said("give.revision", "give a whole number from 1 to {newest}, the newest revision", newest=newest)
+        )
+    )
 
 
 def show(call: Call, revision: str, resource: str) -> HttpResponse:
@@ -57,13 +62,21 @@ def _target(resource: str, kinds: Kinds) -> Target:
     try:
         target = parse(f"/{path}", kinds)
     except ApiError as error:
-        message = (
-            f"no resource has the path {resource[:200]!r}: write it as for the Kubernetes API, such as api/v1/pods"
+        message = said(
+            "past.unknown",
+            "no resource has the path {resource!r}: write it as for the Kubernetes API, such as api/v1/pods",
+            resource=resource[:200],
         )
         raise ApiError(404, "NotFound", message) from error
     if target.kind in COMPUTED or target.subresource:
         raise ApiError(
-            404, "NotFound", f"{resource[:200]!r} is computed when it is read and has no past; ask for objects"
+            404,
+            "NotFound",
+            said(
+                "past.computed",
+                "{resource!r} is computed when it is read and has no past; ask for objects",
+                resource=resource[:200],
+            ),
         )
     return target
 

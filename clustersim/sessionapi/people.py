@@ -10,6 +10,7 @@ from clustersim.sessionapi import addresses
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from clustersim.sessionapi.opening import me
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 
 def everybody(call: Call) -> HttpResponse:
@@ -23,7 +24,16 @@ def add(call: Call) -> HttpResponse:
     body = call.body(("role", "name"))
     role = body.get("role")
     if role not in people.ROLES_GIVEN:
-        raise refuse(Cause("role", f"give one of {', '.join(people.ROLES_GIVEN)}; students join by themselves"))
+        raise refuse(
+            Cause(
+                "role",
+                said(
+                    "people.rolesGiven",
+                    "give one of {known}; students join by themselves",
+                    known=", ".join(people.ROLES_GIVEN),
+                ),
+            )
+        )
     principal = people.seat(call.session, people.clean_name(body.get("name")), role)
     return answer(
         {
@@ -42,13 +52,19 @@ def change(call: Call, person: str) -> HttpResponse:
     body = call.body(("name", "muted"))
     if principal.role != TEACHER:
         if row.pk != principal.participant_id or "muted" in body:
-            raise ApiError(403, "Forbidden", "only the teacher renames others and mutes; you can rename yourself")
+            raise ApiError(
+                403,
+                "Forbidden",
+                said("people.teacherRenames", "only the teacher renames others and mutes; you can rename yourself"),
+            )
         lectern.check_may_act(principal)
     muted = body.get("muted")
     if muted is not None and not isinstance(muted, bool):
-        raise refuse(Cause("muted", "give true or false"))
+        raise refuse(Cause("muted", said("give.bool", "give true or false")))
     if muted and row.role != STUDENT:
-        raise refuse(Cause("muted", "students alone are muted; take others' seats away instead"))
+        raise refuse(
+            Cause("muted", said("people.studentsMuted", "students alone are muted; take others' seats away instead"))
+        )
     if muted is None or "name" in body:
         people.rename(row, people.clean_name(body.get("name")))
     if muted is not None:
@@ -70,6 +86,10 @@ def remove(call: Call, person: str) -> HttpResponse:
     principal = call.require(TEACHER)
     row = people.find(principal.session_id, person)
     if row.pk == people.teacher_of(call.session).participant_id:
-        raise ApiError(409, "Conflict", "the teacher's own seat stays; rotate the link to shut others out")
+        raise ApiError(
+            409,
+            "Conflict",
+            said("people.teachersSeat", "the teacher's own seat stays; rotate the link to shut others out"),
+        )
     people.leave(principal.session_id, row.pk)
     return HttpResponse(status=204)

@@ -17,6 +17,7 @@ from controllers.rules.cases import Case
 from controllers.rules.living import ASKED_KEY, Living
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 RUN_SECONDS: Final = 4.0
 """Real seconds that a cluster may take to come up; then the answer is 503, and nothing is made."""
@@ -48,7 +49,10 @@ def _come_up(session_id: int, living: Living) -> None:
     clock = commands.wait_until(session_id, CLOCKS, CLOCK, _has_run)
     if clock is None or clock["status"]["run"]["state"] != "reached":
         raise ApiError(
-            503, "ServiceUnavailable", "the cluster did not come up in time: try again", retry_after_seconds=5
+            503,
+            "ServiceUnavailable",
+            said("session.notUp", "the cluster did not come up in time: try again"),
+            retry_after_seconds=5,
         )
     refuse_first(write(open_store(session_id), list(living.asking())))
     _command(session_id, {"paused": False, "run": None, "hold": {"id": "task", "pod": ASKED_KEY}})

@@ -30,6 +30,7 @@ from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.said import said
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.snapshot.node_info import PodInfo
 
@@ -75,7 +76,12 @@ def open_poll(call: Call, principal: Principal, asked: Asked) -> tuple[Stored, P
     pod = _pod_of(call, asked)
     hold = asked.hold or (BEFORE_PREFILTER if pod is not None and not pod.pod.spec.node_name else NOW)
     if hold == BEFORE_PREFILTER and (not asked.pod or (pod is not None and pod.pod.spec.node_name)):
-        raise refuse(Cause("hold", "only a pod that waits for a node comes in hand: give now, or another pod"))
+        raise refuse(
+            Cause(
+                "hold",
+                said("poll.notWaiting", "only a pod that waits for a node comes in hand: give now, or another pod"),
+            )
+        )
     if votes.open_poll(principal.session_id) is not None:
         raise votes.busy()
     spec = {
@@ -115,14 +121,23 @@ def open_poll(call: Call, principal: Principal, asked: Asked) -> tuple[Stored, P
 
 def _pod_of(call: Call, asked: Asked) -> PodInfo | None:
     if asked.kind in _ABOUT_A_POD and not asked.pod:
-        raise refuse(Cause("pod", "give pod=<namespace>/<name>: this kind of poll is about one"))
+        raise refuse(Cause("pod", said("poll.needsPod", "give pod=<namespace>/<name>: this kind of poll is about one")))
     if not asked.pod:
         return None
     found = next((info for info in call.past().pods if info.key == asked.pod), None)
     if found is None and asked.kind in _ABOUT_A_POD:
         raise not_found("pods", asked.pod.partition("/")[2] or asked.pod)
     if found is not None and found.pod.spec.node_name and asked.kind in _ABOUT_A_POD:
-        raise refuse(Cause("pod", f"{asked.pod} has a node already, so nothing decides about it: give one that waits"))
+        raise refuse(
+            Cause(
+                "pod",
+                said(
+                    "poll.hasNode",
+                    "{pod} has a node already, so nothing decides about it: give one that waits",
+                    pod=asked.pod,
+                ),
+            )
+        )
     return found
 
 
@@ -164,7 +179,11 @@ def _with_options(call: Call, stored: Stored, row: Poll, asked: Asked) -> Stored
     elif asked.kind == "leader":
         options = asking.leader_options((one.object for one in call.store.list(REPLICAS)[0]), asked.component)
     if len(options) < 2:
-        raise refuse(Cause("kind", "there is nothing to choose from: add what the question is about first"))
+        raise refuse(
+            Cause(
+                "kind", said("poll.noOptions", "there is nothing to choose from: add what the question is about first")
+            )
+        )
     spec: Document = {"options": options}
     if asked.because is None:
         spec["because"] = _reasons(row.secret["models"].values())
@@ -223,11 +242,13 @@ def check_learner(stored: Stored, row: Poll, principal: Principal) -> None:
     spec = stored.object["spec"]
     if not spec.get("alone"):
         return
-    said = votes.of_person(row, principal.participant_id)
-    if not said:
-        raise ApiError(409, "Conflict", "choose an answer first: then the engine says what it does")
-    if spec.get("because") and not said[-1].because:
-        raise ApiError(409, "Conflict", "say why first: then the engine says what it does")
+    given = votes.of_person(row, principal.participant_id)
+    if not given:
+        raise ApiError(
+            409, "Conflict", said("poll.chooseFirst", "choose an answer first: then the engine says what it does")
+        )
+    if spec.get("because") and not given[-1].because:
+        raise ApiError(409, "Conflict", said("poll.whyFirst", "say why first: then the engine says what it does"))
 
 
 def reveal(call: Call, stored: Stored, row: Poll, *, goes_on: bool = True) -> tuple[Stored, Poll]:

@@ -20,6 +20,7 @@ from controllers.registry.structs import bounds, options
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.said import said
 
 FIELDS: Final = (
     "kind",
@@ -90,12 +91,16 @@ def vote(call: Call, poll: str) -> HttpResponse:
         raise not_found(POLLS, poll)
     spec = stored.object["spec"]
     if principal.role == TEACHER and not spec.get("alone"):
-        raise ApiError(403, "Forbidden", "whoever asks does not vote: join with a student's seat to try it")
+        raise ApiError(
+            403,
+            "Forbidden",
+            said("poll.askerVotesNot", "whoever asks does not vote: join with a student's seat to try it"),
+        )
     limits.spend(limits.VOTES, principal.participant_id)
     body = call.body(("choice", "because", "round"))
     choice, because = body.get("choice"), body.get("because")
     if choice is None and because is None:
-        raise refuse(Cause("choice", "give the id of an option"))
+        raise refuse(Cause("choice", said("poll.option", "give the id of an option")))
     if because is not None and because not in _ids(spec.get("because")):
         raise refuse(Cause("because", _known(spec.get("because"))))
     chosen = None if choice is None else _choice(choice, spec)
@@ -111,14 +116,18 @@ def hands(call: Call, poll: str) -> HttpResponse:
     given = call.body(("counts",)).get("counts")
     known = _ids(stored.object["spec"].get("options"))
     if not isinstance(given, dict):
-        raise refuse(Cause("counts", "give an object: option → hands"))
+        raise refuse(Cause("counts", said("poll.handsObject", "give an object: option → hands")))
     for name, number in given.items():
         if name not in known:
             raise refuse(Cause(f"counts.{name[:ID_LENGTH_MAX]}", _known(stored.object["spec"].get("options"))))
         if type(number) is not int or not 0 <= number <= HANDS_MAX:
-            raise refuse(Cause(f"counts.{name}", f"give a whole number from 0 to {HANDS_MAX}"))
+            raise refuse(
+                Cause(
+                    f"counts.{name}", said("give.wholeFromNone", "give a whole number from 0 to {most}", most=HANDS_MAX)
+                )
+            )
     if row.state in votes.DONE:
-        raise ApiError(409, "Conflict", "the poll is revealed: hands are no longer counted")
+        raise ApiError(409, "Conflict", said("poll.handsLate", "the poll is revealed: hands are no longer counted"))
     votes.count_hands(row, given)
     return answer(telling.whole(stored, row, principal))
 
@@ -128,7 +137,7 @@ def close(call: Call, poll: str) -> HttpResponse:
     principal = call.require(TEACHER)
     stored, row = _asked_here(call, poll)
     if row.state in votes.DONE:
-        raise ApiError(409, "Conflict", "the poll is revealed already")
+        raise ApiError(409, "Conflict", said("poll.revealedAlready", "the poll is revealed already"))
     return answer(telling.whole(*polling.close(call, stored, row), principal))
 
 
@@ -137,9 +146,9 @@ def reopen(call: Call, poll: str) -> HttpResponse:
     principal = call.require(TEACHER)
     stored, row = _asked_here(call, poll)
     if row.state in votes.DONE:
-        raise ApiError(409, "Conflict", "the poll is revealed: ask it anew")
+        raise ApiError(409, "Conflict", said("poll.askAnew", "the poll is revealed: ask it anew"))
     if row.round >= votes.ROUNDS_MAX:
-        raise ApiError(409, "Conflict", "both rounds have been: reveal it, or ask anew")
+        raise ApiError(409, "Conflict", said("poll.bothRounds", "both rounds have been: reveal it, or ask anew"))
     return answer(telling.whole(*polling.reopen(call, stored, row), principal))
 
 
@@ -176,7 +185,7 @@ def _found(call: Call, poll: str) -> tuple[Stored, Poll | None]:
 def _asked_here(call: Call, poll: str) -> tuple[Stored, Poll]:
     stored, row = _found(call, poll)
     if row is None:
-        why = "this poll was asked in the session that this one was copied from: ask it anew here"
+        why = said("poll.copied", "this poll was asked in the session that this one was copied from: ask it anew here")
         raise ApiError(409, "Conflict", why, name=poll)
     return stored, row
 
@@ -187,7 +196,7 @@ def _choice(choice: Any, spec: Document) -> list[str]:
     if not chosen or any(not isinstance(name, str) or name not in known for name in chosen):
         raise refuse(Cause("choice", _known(spec.get("options"))))
     if asking.NONE in chosen and len(chosen) > 1:
-        raise refuse(Cause("choice", "choose pods, or that nobody has to go, not both"))
+        raise refuse(Cause("choice", said("poll.podsOrNobody", "choose pods, or that nobody has to go, not both")))
     return sorted(set(chosen))
 
 
@@ -196,7 +205,10 @@ def _ids(things: Any) -> list[str]:
 
 
 def _known(things: Any) -> str:
-    return f"give one of {', '.join(_ids(things)) or 'none: there are none'}"
+    ids = _ids(things)
+    if not ids:
+        return said("give.oneOfNone", "give one of none: there are none")
+    return said("give.oneOf", "give one of {known}", known=", ".join(ids))
 
 
 def _one_of(body: Document, field: str, known: tuple[str, ...], default: str | None = "") -> Any:
@@ -204,7 +216,9 @@ def _one_of(body: Document, field: str, known: tuple[str, ...], default: str | N
     if value is None and default is None:
         return None
     if value not in known or value == "":
-        raise refuse(Cause(field, f"give one of {', '.join(one for one in known if one)}"))
+        raise refuse(
+            Cause(field, said("give.oneOf", "give one of {known}", known=", ".join(one for one in known if one)))
+        )
     return value
 
 
@@ -213,21 +227,23 @@ def _text(body: Document, field: str, longest: int) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > longest:
-        raise refuse(Cause(field, f"give a text of at most {longest} characters"))
+        raise refuse(
+            Cause(field, said("give.textMost", "give a text of at most {longest} characters", longest=longest))
+        )
     return value
 
 
 def _flag(body: Document, field: str) -> bool:
     value = body.get(field, False)
     if not isinstance(value, bool):
-        raise refuse(Cause(field, "give true or false"))
+        raise refuse(Cause(field, said("give.bool", "give true or false")))
     return value
 
 
 def _lesson(body: Document) -> Document | None:
     value = body.get("lesson")
     if value is not None and not (isinstance(value, dict) and isinstance(value.get("step"), str)):
-        raise refuse(Cause("lesson", "give {step}"))
+        raise refuse(Cause("lesson", said("poll.step", "give {{step}}")))
     return None if value is None else {"step": value["step"][:ID_LENGTH_MAX]}
 
 
@@ -235,10 +251,15 @@ def _label(value: Any, field: str) -> dict[str, str]:
     """Return a text by language; one that is given as it is, is the same in all."""
     given = asking.labelled(value) if isinstance(value, str) else value
     if not isinstance(given, dict) or not given or any(name not in ("en", "zh") for name in given):
-        raise refuse(Cause(field, 'give a text, or {"en", "zh"}'))
+        raise refuse(Cause(field, said("give.said", 'give a text, or {{"en", "zh"}}')))
     for text in given.values():
         if not isinstance(text, str) or not 1 <= len(text.strip()) <= asking.LABEL_LENGTH_MAX:
-            raise refuse(Cause(field, f"give a text of 1 to {asking.LABEL_LENGTH_MAX} characters"))
+            raise refuse(
+                Cause(
+                    field,
+                    said("give.textTo", "give a text of 1 to {longest} characters", longest=asking.LABEL_LENGTH_MAX),
+                )
+            )
     first = next(iter(given.values()))
     return {"en": given.get("en", first), "zh": given.get("zh", first)}
 
@@ -246,16 +267,27 @@ def _label(value: Any, field: str) -> dict[str, str]:
 def _named(things: Any, field: str) -> list[Document]:
     """Return things with an id and a label, each id once."""
     if not isinstance(things, list) or len(things) > OPTIONS_MAX:
-        raise refuse(Cause(field, f"give a list of at most {OPTIONS_MAX}"))
+        raise refuse(
+            Cause(field, said("poll.optionsMost", "give a list of at most {options_max}", options_max=OPTIONS_MAX))
+        )
     found: dict[str, Document] = {}
     for number, given in enumerate(things):
         thing = {"id": given, "label": given} if isinstance(given, str) else given
         where = f"{field}[{number}]"
         if not isinstance(thing, dict):
-            raise refuse(Cause(where, "give an object with a label"))
+            raise refuse(Cause(where, said("poll.label", "give an object with a label")))
         name = thing.get("id", f"{field[0]}{number + 1}")
         if not isinstance(name, str) or not 1 <= len(name) <= ID_LENGTH_MAX or name in found:
-            raise refuse(Cause(f"{where}.id", f"give an id of 1 to {ID_LENGTH_MAX} characters that no other one has"))
+            raise refuse(
+                Cause(
+                    f"{where}.id",
+                    said(
+                        "poll.ids",
+                        "give an id of 1 to {id_length_max} characters that no other one has",
+                        id_length_max=ID_LENGTH_MAX,
+                    ),
+                )
+            )
         found[name] = {**thing, "id": name, "label": _label(thing.get("label", name), f"{where}.label")}
     return list(found.values())
 
@@ -264,15 +296,24 @@ def _options(body: Document) -> list[Document]:
     given = body.get("options")
     if body.get("kind") != "choice":
         if given is not None:
-            raise refuse(Cause("options", "only a poll of the kind choice brings its own: the others are made here"))
+            raise refuse(
+                Cause(
+                    "options",
+                    said("poll.ownOptions", "only a poll of the kind choice brings its own: the others are made here"),
+                )
+            )
         return []
     found = _named(given if given is not None else [], "options")
     if len(found) < 2:
-        raise refuse(Cause("options", "give at least two"))
+        raise refuse(Cause("options", said("poll.two", "give at least two")))
     for number, option in enumerate(found):
         for field in ("right", "model"):
             if not isinstance(option.get(field, ""), str) or len(option.get(field, "")) > 1_000:
-                raise refuse(Cause(f"options[{number}].{field}", "give a text of at most 1000 characters"))
+                raise refuse(
+                    Cause(
+                        f"options[{number}].{field}", said("poll.predicate", "give a text of at most 1000 characters")
+                    )
+                )
         if option.get("right"):
             try:
                 Predicate.compile(option["right"])
@@ -289,8 +330,8 @@ def _because(body: Document) -> list[Document] | None:
     found = _named(given, "because")
     words = [RULES[one].because if isinstance(one, str) and one in RULES else None for one in given]
     return [
-        {"id": one["id"], "label": one["label"] if said is None else dict(said)}
-        for one, said in zip(found, words, strict=True)
+        {"id": one["id"], "label": one["label"] if reason is None else dict(reason)}
+        for one, reason in zip(found, words, strict=True)
     ]
 
 
@@ -303,5 +344,5 @@ def _models(body: Document) -> dict[str, str]:
         or len(given) > OPTIONS_MAX
         or any(not isinstance(one, str) for one in given.values())
     ):
-        raise refuse(Cause("models", "give an object: option → rule"))
+        raise refuse(Cause("models", said("poll.rulesObject", "give an object: option → rule")))
     return given

@@ -8,6 +8,7 @@ from clustersim.classroom import lectern, limits
 from clustersim.classroom.auth import TEACHER
 from clustersim.sessionapi.http import Call, answer, refuse
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 
 def show(call: Call) -> HttpResponse:
@@ -53,7 +54,7 @@ def set_wall(call: Call) -> HttpResponse:
 def _flag(call: Call, field: str) -> bool:
     value = call.body((field,)).get(field)
     if not isinstance(value, bool):
-        raise refuse(Cause(field, "give true or false"))
+        raise refuse(Cause(field, said("give.bool", "give true or false")))
     return value
 
 

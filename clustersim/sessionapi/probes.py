@@ -15,6 +15,7 @@ from controllers.kubelet.orders import PROBES, failing_of
 from controllers.log.operations import Patch
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.said import said
 
 PODS: Final = "pods"
 FINDINGS: Final = ("succeed", "fail")
@@ -36,10 +37,15 @@ def change(call: Call, namespace: str, name: str) -> HttpResponse:
     asked = call.body(("container", *_KINDS))
     findings = {kind: asked[kind] for kind in _KINDS if kind in asked}
     causes = [
-        Cause(kind, f"give one of {', '.join(FINDINGS)}") for kind, found in findings.items() if found not in FINDINGS
+        Cause(kind, said("give.oneOf", "give one of {known}", known=", ".join(FINDINGS)))
+        for kind, found in findings.items()
+        if found not in FINDINGS
     ]
     if not findings:
-        causes = [Cause(kind, f"say of a probe what it finds: {', '.join(FINDINGS)}") for kind in _KINDS]
+        causes = [
+            Cause(kind, said("probe.finds", "say of a probe what it finds: {known}", known=", ".join(FINDINGS)))
+            for kind in _KINDS
+        ]
     if causes:
         raise refuse(*causes)
     for left in reversed(range(TRIES)):
@@ -70,7 +76,12 @@ def _said(pod: Mapping[str, Any], annotation: str, container: Any, findings: Map
         meant = {place for place in places if place[1] == kind and container in (None, place[0])}
         if not meant:
             where = "no container" if container is None else f"no container {str(container)[:63]!r}"
-            text = f"{where} of this pod has a {kind} probe: give it a {kind}Probe in its manifest"
+            text = said(
+                "probe.none",
+                "{where} of this pod has a {kind} probe: give it a {kind}Probe in its manifest",
+                where=where,
+                kind=kind,
+            )
             raise refuse(Cause(kind, text))
         failing = failing | meant if found == "fail" else failing - meant
     return ",".join(f"{one}/{kind}" for one, kind in sorted(failing))

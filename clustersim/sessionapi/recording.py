@@ -24,6 +24,7 @@ from controllers.kinds.table import TABLE
 from controllers.log.store import Event, Gone, Stored
 from controllers.scheduler.decisions import whole
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 ROWS_BYTES_MAX: Final = 24_000_000
 """Bytes of the log's newest documents that are looked at; packed they are about a tenth."""
@@ -51,7 +52,7 @@ def document_of(call: Call) -> bytes:
     """
     language = call.request.GET.get(_LANGUAGE_FIELD, LANGUAGES[0])
     if language not in LANGUAGES:
-        raise refuse(Cause(_LANGUAGE_FIELD, f"give one of {', '.join(LANGUAGES)}"))
+        raise refuse(Cause(_LANGUAGE_FIELD, said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
     start = {
         "code": call.session.display_code,
         "title": call.session.title,

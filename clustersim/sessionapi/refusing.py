@@ -12,6 +12,7 @@ from clustersim.sessionapi.http import Call, answer, refuse
 from controllers.log.store import Gone
 from controllers.scheduler.decisions import locate, refusals
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 from scheduler_core.scheduler.refusals import REFUSALS_TOLD_MAX
 
 NODE: Final = "node"
@@ -22,7 +23,16 @@ def what_refuses(call: Call, decision: str) -> HttpResponse:
     principal = call.principal
     names = call.request.GET.getlist(NODE)
     if len(names) > REFUSALS_TOLD_MAX:
-        raise refuse(Cause(NODE, f"ask for at most {REFUSALS_TOLD_MAX} nodes at once"))
+        raise refuse(
+            Cause(
+                NODE,
+                said(
+                    "decision.nodesMost",
+                    "ask for at most {refusals_told_max} nodes at once",
+                    refusals_told_max=REFUSALS_TOLD_MAX,
+                ),
+            )
+        )
     limits.spend(limits.WHAT_IFS, principal.participant_id)
     located = locate(call.store, decision)
     if located is None:

@@ -11,6 +11,7 @@ from clustersim.classroom.callers import CALLERS
 from clustersim.classroom.requests import KEPT_PER_SESSION, PROCESS, REQUESTS
 from clustersim.sessionapi.http import Call, answer, refuse
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 REQUESTS_DEFAULT: Final = 50
 
@@ -20,7 +21,9 @@ def show(call: Call) -> HttpResponse:
     principal = call.principal
     text = call.request.GET.get("limit", str(REQUESTS_DEFAULT))
     if not text.isdecimal() or not 1 <= int(text) <= KEPT_PER_SESSION:
-        raise refuse(Cause("limit", f"give a whole number from 1 to {KEPT_PER_SESSION}"))
+        raise refuse(
+            Cause("limit", said("give.wholeTo", "give a whole number from 1 to {most}", most=KEPT_PER_SESSION))
+        )
     found = REQUESTS.newest(principal.session_id, KEPT_PER_SESSION)
     if principal.role != TEACHER:
         found = [one for one in found if one["user"] == principal.slug]
@@ -39,6 +42,11 @@ def one(call: Call, number: str) -> HttpResponse:
     principal = call.principal
     found = REQUESTS.find(principal.session_id, number)
     if found is None or (principal.role != TEACHER and found["user"] != principal.slug):
-        why = f"the request {number[:80]!r} is not, or no longer, remembered by the process {PROCESS}"
+        why = said(
+            "request.forgotten",
+            "the request {number!r} is not, or no longer, remembered by the process {process}",
+            number=number[:80],
+            process=PROCESS,
+        )
         raise ApiError(404, "NotFound", why, name=number[:80])
     return answer(found)

@@ -30,6 +30,7 @@ from controllers.rules.table import RULES
 from controllers.scheduler.decisions import Located, locate
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.said import said
 
 SEARCH_SECONDS: Final = 8.0
 """Real seconds that a finder may search; then it ends, and the answer says that it found nothing yet."""
@@ -86,7 +87,9 @@ def play(call: Call, rule: str) -> HttpResponse:
     try:
         found = _found(rule, seed, size)
     except LookupError as error:
-        message = "kube-scheduler and the rule agree on every cluster that was looked at: try another seed"
+        message = said(
+            "rule.agree", "kube-scheduler and the rule agree on every cluster that was looked at: try another seed"
+        )
         raise ApiError(409, "Conflict", message, name=rule) from error
     title = str(RULES[rule].title["en"])
     return opened_answer(call, playing.open_case(found.case, title, seed, principal.name), {"rule": rule})
@@ -104,9 +107,21 @@ def _wish(call: Call, rule: str) -> tuple[int, Size | None]:
     nodes = number_field(body, "nodes", 1, FOUND_NODES_MAX, whole=True)
     pods = number_field(body, "pods", 0, FOUND_PODS_MAX, whole=True)
     if (nodes is None) != (pods is None):
-        raise refuse(Cause("pods" if pods is None else "nodes", "give both nodes and pods, or neither: the smallest"))
+        raise refuse(
+            Cause(
+                "pods" if pods is None else "nodes",
+                said("rule.size", "give both nodes and pods, or neither: the smallest"),
+            )
+        )
     if one.mistake is None:
-        raise refuse(Cause("rule", f"{rule} says nothing of where a pod goes: there is nothing to look for"))
+        raise refuse(
+            Cause(
+                "rule",
+                said(
+                    "rule.nothing", "{rule} says nothing of where a pod goes: there is nothing to look for", rule=rule
+                ),
+            )
+        )
     size = None if nodes is None or pods is None else Size(int(nodes), int(pods))
     return call.store.seed if seed is None else int(seed), size
 
@@ -131,7 +146,9 @@ def open_world(call: Call, rule: str) -> HttpResponse:
     body = call.body(("decision", "wall"))
     decision, wall = body.get("decision"), _flag(body, "wall")
     if decision is not None and not isinstance(decision, str):
-        raise refuse(Cause("decision", "give the id of a decision, or leave it out: from now on"))
+        raise refuse(
+            Cause("decision", said("rule.decision", "give the id of a decision, or leave it out: from now on"))
+        )
     revision = call.store.revision if decision is None else _located(call, decision).envelope["input"]["seenRevision"]
     limits.spend(limits.FORKS, principal.participant_id)
     return opened_answer(call, worlds.open_world(principal, call.store, one, revision, wall=wall), {"rule": rule})
@@ -144,9 +161,15 @@ def open_world_of_poll(call: Call, poll: str) -> HttpResponse:
     one, wall = _rule(text_field(body, "rule", 40)), _flag(body, "wall")
     row = votes.find(call.session.id, poll)
     if row is None:
-        raise ApiError(404, "NotFound", f"there is no poll {poll[:40]!r}", name=poll[:40])
+        raise ApiError(
+            404, "NotFound", said("poll.unknown", "there is no poll {poll!r}", poll=poll[:40]), name=poll[:40]
+        )
     if row.state != votes.REVEALED or row.answer is None:
-        raise ApiError(409, "Conflict", "the engine has not said yet what is right: reveal the poll first")
+        raise ApiError(
+            409,
+            "Conflict",
+            said("rule.revealFirst", "the engine has not said yet what is right: reveal the poll first"),
+        )
     decision = (row.answer.get("explain") or {}).get("decision")
     # Who leads is decided by no attempt: such a world begins now.
     revision = _located(call, decision).envelope["input"]["seenRevision"] if decision else call.store.revision
@@ -160,20 +183,24 @@ def show_in_poll(call: Call, poll: str) -> HttpResponse:
     principal = call.require(TEACHER)
     do = call.body(("do",)).get("do")
     if do not in SHOWN:
-        raise refuse(Cause("do", f"give one of {', '.join(SHOWN)}"))
+        raise refuse(Cause("do", said("give.oneOf", "give one of {known}", known=", ".join(SHOWN))))
     stored, row = call.store.get(POLLS, "", poll), votes.find(call.session.id, poll)
     if stored is None or row is None:
         raise not_found(POLLS, poll)
     decision = ((row.answer or {}).get("explain") or {}).get("decision")
     if row.state != votes.REVEALED or not decision:
         raise ApiError(
-            409, "Conflict", "the engine has decided nothing here: rules are compared once a poll is revealed"
+            409,
+            "Conflict",
+            said("rule.undecided", "the engine has decided nothing here: rules are compared once a poll is revealed"),
         )
     status = stored.object.get("status") or {}
     rules = status.get("rules") or _apart(call, decision, polls_telling.whole(stored, row, principal)["models"])
     if not rules:
         raise ApiError(
-            409, "Conflict", "every rule comes to what the engine does here: there is no other world to show"
+            409,
+            "Conflict",
+            said("rule.allAgree", "every rule comes to what the engine does here: there is no other world to show"),
         )
     at = rules.index(status["rule"]) if status.get("rule") in rules else -1
     wanted = "" if do == CLOSE else rules[(at + (1 if do == NEXT else -1 if at > 0 else 0)) % len(rules)]
@@ -195,7 +222,7 @@ def _apart(call: Call, decision: str, models: Mapping[str, int]) -> list[str]:
 def _flag(body: Document, field: str) -> bool:
     value = body.get(field, False)
     if not isinstance(value, bool):
-        raise refuse(Cause(field, "give true or false"))
+        raise refuse(Cause(field, said("give.bool", "give true or false")))
     return value
 
 
@@ -209,7 +236,12 @@ def _rule(name: str) -> Rule:
     found = RULES.get(name)
     if found is None:
         known: Any = ", ".join(RULES)
-        raise ApiError(404, "NotFound", f"there is no rule {name[:40]!r}; there are {known}", name=name[:40])
+        raise ApiError(
+            404,
+            "NotFound",
+            said("rule.unknown", "there is no rule {name!r}; there are {known}", name=name[:40], known=known),
+            name=name[:40],
+        )
     return found
 
 

@@ -18,6 +18,7 @@ from controllers.kinds.clustersim import schedulerconfig
 from controllers.scheduler.settings import spec_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, invalid, not_found
+from scheduler_core.api.said import said
 from scheduler_core.eras import ERAS, read_spec
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.era import refused
@@ -91,7 +92,9 @@ def _spec(data: bytes) -> tuple[Document, str]:
     """
     documents = manifests.read(data)
     if len(documents) != 1:
-        raise bad_request(f"the body holds {len(documents)} documents; send one")
+        raise bad_request(
+            said("body.documents", "the body holds {documents} documents; send one", documents=len(documents))
+        )
     return spec_of(documents[0])
 
 

@@ -31,6 +31,7 @@ from controllers.registry.structs import read
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 MOVES: Final = ("next", "back", "restart", "makeItSo", "skip", "reveal", "hint", "start")
 """What can be done with a lesson."""
@@ -74,7 +75,11 @@ def course_of(spec: LessonSpec) -> Course:
     """
     found = lessons.find(spec.package)
     if found is None:
-        why = f"the lesson {spec.package!r} is not installed here any more, or cannot be read"
+        why = said(
+            "lesson.gone",
+            "the lesson {package!r} is not installed here any more, or cannot be read",
+            package=spec.package,
+        )
         raise ApiError(410, "Gone", why, name=spec.package)
     again = lessons.find(spec.again) if spec.again else None
     return Course(found, minimum=spec.minimum, ticket=spec.ticket, again=again)
@@ -88,7 +93,9 @@ def standing(call: Call) -> Standing:
     """
     stored = call.store.get(RESOURCE, "", NAME)
     if stored is None:
-        raise ApiError(404, "NotFound", "this session has no lesson: open one from the start page", name=NAME)
+        raise ApiError(
+            404, "NotFound", said("lesson.none", "this session has no lesson: open one from the start page"), name=NAME
+        )
     return _standing(stored.object)
 
 
@@ -128,7 +135,7 @@ def lead(call: Call, do: str, step: str = "") -> Standing:
     if do == "start":
         return _enter(call, now, Place(now.course.step(step).id, SCENE), None)
     if now.step is None:
-        raise ApiError(409, "Conflict", "the lesson is over: start one of its steps")
+        raise ApiError(409, "Conflict", said("lesson.over", "the lesson is over: start one of its steps"))
     match do:
         case "hint":
             return _move(call, {"hint": True})
@@ -147,15 +154,30 @@ def lead(call: Call, do: str, step: str = "") -> Standing:
 def _forward(call: Call, now: Standing, step: Step, do: str) -> Standing:
     """Go to what follows: ask, let it happen, reveal, say what to write down, begin the next step."""
     if now.is_playing:
-        raise ApiError(409, "Conflict", f"{step.title.en}: what happens is still being played; wait for its end")
+        raise ApiError(
+            409,
+            "Conflict",
+            said(
+                "lesson.playing",
+                "{en}: what happens is still being played; wait for its end",
+                en=step.title.en,
+                zh=step.title.zh or step.title.en,
+            ),
+        )
     if now.script.state == FAILED and now.spec.phase in (SCENE, WAIT):
-        help_ = "make it so, or skip it" if now.spec.phase == WAIT else "start the step again, or skip it"
-        raise ApiError(409, "Conflict", f"{now.script.message}: {help_}")
+        help_ = (
+            said("lesson.makeOrSkip", "make it so, or skip it")
+            if now.spec.phase == WAIT
+            else said("lesson.againOrSkip", "start the step again, or skip it")
+        )
+        raise ApiError(
+            409, "Conflict", said("lesson.failed", "{message}: {help_}", message=now.script.message, help_=help_)
+        )
     if now.spec.phase == WAIT:
         return _reveal(call, now, step)
     following = now.course.after(now.place)
     if do == "reveal" and following.phase not in (WAIT, REVEAL):
-        raise ApiError(409, "Conflict", "there is nothing to reveal now")
+        raise ApiError(409, "Conflict", said("lesson.noReveal", "there is nothing to reveal now"))
     if following.step != now.spec.step or following.phase == END:
         return _enter(call, now, following, now.place)
     if following.phase == ASK:
@@ -196,10 +218,10 @@ def _wait(call: Call, now: Standing, step: Step, script: list[Document]) -> Stan
 
 def _make_it_so(call: Call, now: Standing, step: Step) -> Standing:
     if now.spec.phase != WAIT:
-        raise ApiError(409, "Conflict", "there is nothing that the lesson waits for now")
+        raise ApiError(409, "Conflict", said("lesson.noWait", "there is nothing that the lesson waits for now"))
     script = make_it_so_script(step)
     if not script:
-        raise ApiError(409, "Conflict", "this step cannot be made so: skip it, or wait")
+        raise ApiError(409, "Conflict", said("lesson.notMade", "this step cannot be made so: skip it, or wait"))
     return _wait(call, now, step, [*script, *run_again(step)])
 
 

@@ -26,6 +26,7 @@ from clustersim.timeline.words import LANGUAGES, text_of
 from controllers.kinds.table import find_resource
 from controllers.log.store import Gone, Stored
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 MARKS_MAX: Final = 2_000
 """Marks of one answer; more are refused with 422."""
@@ -65,10 +66,12 @@ def show(call: Call) -> HttpResponse:
     limit = _count(call, "limit", MARKS_DEFAULT, MARKS_MAX)
     language = call.request.GET.get("language", LANGUAGES[0])
     if language not in LANGUAGES:
-        raise refuse(Cause("language", f"give one of {', '.join(LANGUAGES)}"))
+        raise refuse(Cause("language", said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
     lane = call.request.GET.get("lane", "")
     if lane and lane not in LANES:
-        raise refuse(Cause("lane", f"give one of {', '.join(LANES)}, or none for all"))
+        raise refuse(
+            Cause("lane", said("give.oneOrNone", "give one of {known}, or none for all", known=", ".join(LANES)))
+        )
     chosen = thinned([mark for mark in _marks(call, principal)[2] if lane in ("", mark.lane)], limit)
     return answer(told(call.store, chosen, language))
 
@@ -172,7 +175,7 @@ def _marks(call: Call, principal: Principal) -> tuple[int, int, list[Mark]]:
     first = _revision(call, "from", newest, counters.compacted + 1)
     last = _revision(call, "to", newest, newest)
     if last < first <= newest:
-        raise refuse(Cause("to", f"give a revision not before from, {first}"))
+        raise refuse(Cause("to", said("timeline.to", "give a revision not before from, {first}", first=first)))
     return first, last, marks_between(store, principal, call.seal, first, last)
 
 
@@ -250,5 +253,5 @@ def _revision(call: Call, field: str, newest: int, default: int) -> int:
 def _count(call: Call, field: str, default: int, most: int) -> int:
     text = call.request.GET.get(field, str(default))
     if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not 1 <= int(text) <= most:
-        raise refuse(Cause(field, f"give a whole number from 1 to {most}"))
+        raise refuse(Cause(field, said("give.wholeTo", "give a whole number from 1 to {most}", most=most)))
     return int(text)

@@ -46,10 +46,17 @@ from clustersim.sessionapi.lessons import TEXT_BYTES_MAX
 from clustersim.sessionapi.lines import CROWD, SEARCH
 from clustersim.sessionapi.opening import OPENING_BYTES_MAX
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 
 def _nowhere(request: HttpRequest) -> HttpResponse:
-    return refusal(ApiError(404, "NotFound", f"there is no route {request.path[:200]!r}; see docs/session-api.md"))
+    return refusal(
+        ApiError(
+            404,
+            "NotFound",
+            said("request.route", "there is no route {path!r}; see docs/session-api.md", path=request.path[:200]),
+        )
+    )
 
 
 urlpatterns = [

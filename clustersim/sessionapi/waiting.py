@@ -14,6 +14,7 @@ from controllers.registry.models.clustersim_v1 import Verdict
 from controllers.registry.structs import options
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 REPLICAS: Final = "replicas.clustersim.io"
 QUEUES: Final = "queues.clustersim.io"
@@ -31,7 +32,7 @@ def judge(call: Call, uid: str) -> HttpResponse:
     body = call.body(("plugin", "verdict", "message"))
     verdict = body.get("verdict")
     if verdict not in VERDICTS:
-        raise refuse(Cause("verdict", f"give one of {', '.join(VERDICTS)}"))
+        raise refuse(Cause("verdict", said("give.oneOf", "give one of {known}", known=", ".join(VERDICTS))))
     plugin = text_field(body, "plugin", MESSAGE_LENGTH_MAX) if body.get("plugin") is not None else ""
     message = f"rejected by {principal.name}"
     if body.get("message") is not None:
@@ -74,5 +75,10 @@ def _holder(call: Call, uid: str) -> str | None:
 
 def _gone(uid: str, plugin: str) -> ApiError:
     by = f" for {plugin}" if plugin else ""
-    text = f"no pod of uid {uid[:80]!r} waits at Permit{by} any more: look at the queue again"
+    text = said(
+        "waiting.gone",
+        "no pod of uid {uid!r} waits at Permit{by} any more: look at the queue again",
+        uid=uid[:80],
+        by=by,
+    )
     return ApiError(404, "NotFound", text, name=uid[:80])

@@ -20,6 +20,7 @@ from controllers.whatif.fits import fits, fits_now
 from controllers.whatif.many import again
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 
 LAST_MAX: Final = 100
 """Decisions that one what-if takes again; more are refused with 422."""
@@ -48,7 +49,7 @@ def what_fits(call: Call, decision: str) -> HttpResponse:
     principal = call.principal
     wanted = call.request.GET.get("input", "now")
     if wanted not in ("now", "attempt"):
-        raise refuse(Cause("input", "give now, or attempt: what it saw"))
+        raise refuse(Cause("input", said("whatif.now", "give now, or attempt: what it saw")))
     limits.spend(limits.FITS, principal.participant_id)
     with _taking(call, decision) as asked:
         past, (uid, attempt) = call.past(), (asked.envelope["uid"], asked.envelope["attempt"])

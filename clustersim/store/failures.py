@@ -7,11 +7,16 @@ from typing import Final
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
-FULL: Final = "disk full: nothing can be written before there is room where the database lies"
-READ_ONLY: Final = "the database is read-only: let this process write its file and folder, or the role its tables"
-DAMAGED: Final = "the database file is damaged: stop Clustersim, then `manage.py check-store` tells what is whole"
-AWAY: Final = "the database is busy or away; try again in a second"
+FULL: Final = said("store.full", "disk full: nothing can be written before there is room where the database lies")
+READ_ONLY: Final = said(
+    "store.readOnly", "the database is read-only: let this process write its file and folder, or the role its tables"
+)
+DAMAGED: Final = said(
+    "store.damaged", "the database file is damaged: stop Clustersim, then `manage.py check-store` tells what is whole"
+)
+AWAY: Final = said("store.away", "the database is busy or away; try again in a second")
 
 _TEXTS: Final = {
     "database or disk is full": FULL,

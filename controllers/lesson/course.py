@@ -14,6 +14,7 @@ from controllers.lesson.scripts import scene_script, until_of, wait_script
 from controllers.lesson.shape import Step
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 SCENE, ASK, WAIT, REVEAL, SO, END = "scene", "ask", "wait", "reveal", "so", "end"
 
@@ -63,7 +64,12 @@ class Course:
         found = self._by_id.get(name)
         if found is None:
             known = ", ".join(self._by_id)
-            raise ApiError(404, "NotFound", f"no step {name[:63]!r} here: there are {known}", name=name[:63])
+            raise ApiError(
+                404,
+                "NotFound",
+                said("lesson.noStep", "no step {name!r} here: there are {known}", name=name[:63], known=known),
+                name=name[:63],
+            )
         return found
 
     def index(self, name: str) -> int:

@@ -11,6 +11,7 @@ from controllers.scheduler.settings import NAME
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause, gone, invalid, not_found
 from scheduler_core.api.node import Node
+from scheduler_core.api.said import said
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.live import CELLS_MAX, evaluate, objects_of
@@ -42,7 +43,9 @@ def _profiles_that_run() -> Iterator[None]:
     try:
         yield
     except ProfileError as wrong:
-        cause = Cause("spec.configuration", f"{wrong}; correct the session's scheduler")
+        cause = Cause(
+            "spec.configuration", said("model.scheduler", "{wrong}; correct the session's scheduler", wrong=wrong)
+        )
         raise invalid("SchedulerConfig", "clustersim.io", NAME, [cause]) from wrong
 
 
@@ -62,7 +65,11 @@ class Modelling:
             self.objects, self.leaving = objects_of(past.nodes, past.pods, past.list(BUDGETS), past.list("namespaces"))
             self.settings = past.settings
         except Gone as lost:
-            raise gone(f"revision {past.revision} is no longer kept; ask without revision=") from lost
+            raise gone(
+                said(
+                    "model.gone", "revision {revision} is no longer kept; ask without revision=", revision=past.revision
+                )
+            ) from lost
 
     def of_pod(self, namespace: str, name: str) -> Document:
         """Return what the definitions say of a pod, see docs/model.md.
@@ -75,7 +82,13 @@ class Modelling:
             raise not_found("pods", name)
         nodes, pods = len(self.objects.nodes), len(self.objects.pods)
         if nodes * pods > CELLS_MAX:
-            text = f"{nodes:,} nodes × {pods:,} pods are more than {CELLS_MAX:,}; ask in a smaller cluster"
+            text = said(
+                "model.large",
+                "{nodes:,} nodes × {pods:,} pods are more than {cells_max:,}; ask in a smaller cluster",
+                nodes=nodes,
+                pods=pods,
+                cells_max=CELLS_MAX,
+            )
             raise invalid("Model", "clustersim.io", name, [Cause("pod", text)])
         with _profiles_that_run():
             run = judge(
@@ -108,7 +121,12 @@ class Modelling:
         pods = [pod for pod in asked if pod.pod.spec.scheduler_name in profiles and not pod.pod.spec.scheduling_gates]
         pods.sort(key=lambda pod: (str(pod.pod.metadata.creation_timestamp or ""), pod.key))
         if not pods:
-            raise invalid("Optimum", "clustersim.io", "", [Cause("pods", "no pod is chosen; see namespace, selector")])
+            raise invalid(
+                "Optimum",
+                "clustersim.io",
+                "",
+                [Cause("pods", said("model.noPods", "no pod is chosen; see namespace, selector"))],
+            )
         check(pods, self.objects)
         with _profiles_that_run():
             engine = place_one_by_one(

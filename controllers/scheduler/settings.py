@@ -11,6 +11,7 @@ import msgspec
 
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 from scheduler_core.eras import era_of, read_spec, registry_of
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
@@ -54,7 +55,9 @@ def spec_of(document: Document) -> tuple[Document, str]:
     if kind is None and _SPEC_FIELDS & set(document):
         return {"era": CURRENT_ERA, **document}, ""
     if kind not in (None, KIND):
-        text = f"give {KIND}, {POLICY_KIND}, or a document with era"
+        text = said(
+            "scheduler.kind", "give {kind}, {policy_kind}, or a document with era", kind=KIND, policy_kind=POLICY_KIND
+        )
         raise refused(Cause("kind", text, "FieldValueNotSupported"))
     return {"era": CURRENT_ERA, "configuration": document}, "configuration"
 

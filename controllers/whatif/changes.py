@@ -10,6 +10,7 @@ from controllers.scheduler.settings import spec_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, invalid
 from scheduler_core.api.quantity import QuantityError, nano_of
+from scheduler_core.api.said import said
 from scheduler_core.profiles.era import below
 
 CHANGES_MAX: Final = 50
@@ -94,9 +95,15 @@ def read_changes(value: Any) -> list[Change]:
         ApiError: 422, with a cause for each change that is wrong; fields as in the request.
     """
     if not isinstance(value, list) or not value:
-        raise refused(Cause("changes", 'give a list of changes, such as [{"request": {"cpu": "500m"}}]'))
+        raise refused(
+            Cause(
+                "changes", said("whatif.changes", 'give a list of changes, such as [{{"request": {{"cpu": "500m"}}}}]')
+            )
+        )
     if len(value) > CHANGES_MAX:
-        raise refused(Cause("changes", f"give at most {CHANGES_MAX} changes"))
+        raise refused(
+            Cause("changes", said("whatif.changesMost", "give at most {changes_max} changes", changes_max=CHANGES_MAX))
+        )
     changes: list[Change] = []
     causes: list[Cause] = []
     for index, one in enumerate(value):
@@ -111,25 +118,39 @@ def read_changes(value: Any) -> list[Change]:
 
 def _read(value: Any, path: str) -> Change:
     if not isinstance(value, dict) or len(value) != 1:
-        raise refused(Cause(path, f"give an object with one of {', '.join(_READERS)}"))
+        raise refused(
+            Cause(path, said("whatif.objectOf", "give an object with one of {known}", known=", ".join(_READERS)))
+        )
     (name, body), *_ = value.items()
     reader = _READERS.get(name)
     if reader is None:
-        raise refused(Cause(f"{path}.{name}", f"give one of {', '.join(_READERS)}", "FieldValueNotSupported"))
+        raise refused(
+            Cause(
+                f"{path}.{name}",
+                said("give.oneOf", "give one of {known}", known=", ".join(_READERS)),
+                "FieldValueNotSupported",
+            )
+        )
     return reader(body, f"{path}.{name}")
 
 
 def _fields(body: Any, path: str, texts: tuple[str, ...], others: tuple[str, ...] = ()) -> Document:
     """Return an object that has these texts, and of other fields none but those of `others`."""
     if not isinstance(body, dict):
-        raise refused(Cause(path, f"give an object with {', '.join((*texts, *others))}", "FieldValueTypeInvalid"))
+        raise refused(
+            Cause(
+                path,
+                said("whatif.objectWith", "give an object with {known}", known=", ".join((*texts, *others))),
+                "FieldValueTypeInvalid",
+            )
+        )
     causes = [
-        Cause(f"{path}.{name}", "give a text that is not empty", "FieldValueRequired")
+        Cause(f"{path}.{name}", said("give.textFilled", "give a text that is not empty"), "FieldValueRequired")
         for name in texts
         if not (isinstance(body.get(name), str) and body[name])
     ]
     causes += [
-        Cause(f"{path}.{name}", "is not known here; leave it out", "FieldValueNotSupported")
+        Cause(f"{path}.{name}", said("whatif.notKnown", "is not known here; leave it out"), "FieldValueNotSupported")
         for name in body
         if name not in (*texts, *others)
     ]
@@ -142,19 +163,21 @@ def _weight(body: Any, path: str) -> Weight:
     _fields(body, path, ("plugin",), ("weight",))
     weight = body.get("weight")
     if not isinstance(weight, int) or isinstance(weight, bool) or not 0 <= weight <= WEIGHT_MAX:
-        raise refused(Cause(f"{path}.weight", f"give a whole number from 0 to {WEIGHT_MAX}"))
+        raise refused(
+            Cause(f"{path}.weight", said("give.wholeFromNone", "give a whole number from 0 to {most}", most=WEIGHT_MAX))
+        )
     return Weight(body["plugin"], weight)
 
 
 def _disable(body: Any, path: str) -> Disable:
     if not isinstance(body, str) or not body:
-        raise refused(Cause(path, "give the name of a plugin"))
+        raise refused(Cause(path, said("whatif.plugin", "give the name of a plugin")))
     return Disable(body)
 
 
 def _scheduler(body: Any, path: str) -> Reconfigure:
     if not isinstance(body, dict):
-        raise refused(Cause(path, "give what PUT …/scheduler takes", "FieldValueTypeInvalid"))
+        raise refused(Cause(path, said("whatif.scheduler", "give what PUT …/scheduler takes"), "FieldValueTypeInvalid"))
     try:
         return Reconfigure(spec_of(body)[0])
     except ApiError as wrong:
@@ -163,14 +186,22 @@ def _scheduler(body: Any, path: str) -> Reconfigure:
 
 def _request(body: Any, path: str) -> Request:
     if not isinstance(body, dict) or not body:
-        raise refused(Cause(path, 'give amounts by resource, such as {"cpu": "500m"}', "FieldValueTypeInvalid"))
+        raise refused(
+            Cause(
+                path,
+                said("whatif.amounts", 'give amounts by resource, such as {{"cpu": "500m"}}'),
+                "FieldValueTypeInvalid",
+            )
+        )
     causes = []
     for resource, amount in body.items():
         try:
             if not isinstance(amount, str) or nano_of(amount) < 0:
                 raise QuantityError(f"{amount!r} is no amount")
         except QuantityError:
-            causes.append(Cause(f"{path}.{resource}", 'give an amount as a text, such as "500m" or "2Gi"'))
+            causes.append(
+                Cause(f"{path}.{resource}", said("whatif.amount", 'give an amount as a text, such as "500m" or "2Gi"'))
+            )
     if causes:
         raise refused(*causes)
     return Request(dict(body))
@@ -178,14 +209,14 @@ def _request(body: Any, path: str) -> Request:
 
 def _add(body: Any, path: str) -> Add:
     if not isinstance(body, dict):
-        raise refused(Cause(path, "give an object", "FieldValueTypeInvalid"))
+        raise refused(Cause(path, said("give.object", "give an object"), "FieldValueTypeInvalid"))
     return Add(body)
 
 
 def _place(body: Document, path: str) -> Place:
     namespace = body.get("namespace") or ""
     if not isinstance(namespace, str):
-        raise refused(Cause(f"{path}.namespace", "give a text", "FieldValueTypeInvalid"))
+        raise refused(Cause(f"{path}.namespace", said("give.text", "give a text"), "FieldValueTypeInvalid"))
     return Place(body["kind"], namespace, body["name"])
 
 
@@ -196,7 +227,9 @@ def _remove(body: Any, path: str) -> Remove:
 def _patch(body: Any, path: str) -> Patch:
     _fields(body, path, ("kind", "name"), ("patch", "namespace"))
     if not isinstance(body.get("patch"), dict):
-        raise refused(Cause(f"{path}.patch", "give a merge patch, an object", "FieldValueTypeInvalid"))
+        raise refused(
+            Cause(f"{path}.patch", said("whatif.patch", "give a merge patch, an object"), "FieldValueTypeInvalid")
+        )
     return Patch(_place(body, path), body["patch"])
 
 

@@ -12,6 +12,7 @@ from controllers.whatif.changes import Change, refused
 from controllers.whatif.world import Documents, World
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.scheduler.replay import all_refusals_again, prepared
 from scheduler_core.scheduler.run import CycleInput
@@ -73,7 +74,9 @@ class Decision:
                 world.past.store.seed,
             )
         except ProfileError as wrong:
-            raise refused(Cause("changes", f"the scheduler cannot run so: {wrong}")) from wrong
+            raise refused(
+                Cause("changes", said("whatif.cannotRun", "the scheduler cannot run so: {wrong}", wrong=wrong))
+            ) from wrong
         return {key: value for key, value in self.envelope.items() if key not in _OF_WHAT_WAS} | shown
 
     def refusals(self, world: World) -> Mapping[str, Sequence[Document]]:

@@ -13,6 +13,7 @@ from controllers.whatif.deciding import Decision, attempt_now
 from controllers.whatif.wishes import Stuck, Wish
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 from scheduler_core.snapshot.node_info import PodInfo
 
 FITS_PER_SORT: Final = 2
@@ -68,7 +69,12 @@ def fits_now(past: Past, pod: PodInfo, attempt: int) -> list[Document]:
     """
     profiles = [one.scheduler_name for one in past.settings.configuration.profiles]
     if pod.pod.spec.scheduler_name not in profiles:
-        wrong = f"no profile is named {pod.pod.spec.scheduler_name!r}; these are: {', '.join(profiles)}"
+        wrong = said(
+            "profile.unknown",
+            "no profile is named {scheduler_name!r}; these are: {known}",
+            scheduler_name=pod.pod.spec.scheduler_name,
+            known=", ".join(profiles),
+        )
         raise refused(Cause("profiles", wrong))
     decision = Decision(past, attempt_now(past, pod, attempt))
     chosen = decision.taken(decision.world())["result"].get("chosen")

@@ -19,6 +19,7 @@ from controllers.whatif.wishes import RESOURCES, Stuck, written
 from controllers.whatif.world import PODS, World
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.said import said
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
@@ -78,7 +79,7 @@ def read_by_scheduler(documents: Iterable[Document]) -> Iterator[tuple[str, Docu
         if kind is None or kind.resource not in WATCHED or kind.resource == RESOURCE:
             continue
         if not isinstance(name, str) or not name:
-            raise bad_request(f"a {kind.kind} has no metadata.name")
+            raise bad_request(said("why.noName", "a {kind} has no metadata.name", kind=kind.kind))
         metadata = cast("dict[str, Any]", metadata)
         namespace = str(metadata.get("namespace") or "default") if kind.namespaced else ""
         kept = {key: value for key, value in metadata.items() if key != "managedFields"}
@@ -130,7 +131,12 @@ def why(store: Store, wanted: str = "") -> Document:
         trace = decision.taken(world)
     except KeyError as error:
         profiles = ", ".join(one.scheduler_name for one in world.configuration.profiles)
-        text = f"no profile is named {pod.pod.spec.scheduler_name!r}; these are: {profiles}"
+        text = said(
+            "profile.unknown",
+            "no profile is named {scheduler_name!r}; these are: {known}",
+            scheduler_name=pod.pod.spec.scheduler_name,
+            known=profiles,
+        )
         raise refused(Cause("profiles", text)) from error
     except ProfileError as error:
         raise refused(Cause("configuration", str(error))) from error
@@ -190,19 +196,48 @@ def find_waiting(past: Past, wanted: str = "") -> tuple[PodInfo, int]:
 def _find(past: Past, waiting: Sequence[PodInfo], wanted: str) -> PodInfo:
     if not wanted:
         if not waiting:
-            raise ApiError(404, "NotFound", f"no pod is pending: all of {len(past.pods):,} pods have a node")
+            raise ApiError(
+                404,
+                "NotFound",
+                said("why.nonePending", "no pod is pending: all of {pods:,} pods have a node", pods=len(past.pods)),
+            )
         ungated = [info for info in waiting if not info.pod.spec.scheduling_gates]
         return min(ungated or waiting, key=_turn)
     found = [info for info in past.pods if wanted in (info.key, info.pod.name)]
     if not found:
-        raise ApiError(404, "NotFound", f"there is no pod {wanted!r} among {len(past.pods):,}; write namespace/name")
+        raise ApiError(
+            404,
+            "NotFound",
+            said(
+                "why.noPod",
+                "there is no pod {wanted!r} among {pods:,}; write namespace/name",
+                wanted=wanted,
+                pods=len(past.pods),
+            ),
+        )
     if len(found) > 1:
         known = ", ".join(info.key for info in found[:5])
-        raise ApiError(404, "NotFound", f"several pods are named {wanted!r} ({known}); write namespace/name")
+        raise ApiError(
+            404,
+            "NotFound",
+            said(
+                "why.several",
+                "several pods are named {wanted!r} ({known}); write namespace/name",
+                wanted=wanted,
+                known=known,
+            ),
+        )
     if not is_pending(found[0]):
         node = found[0].pod.spec.node_name
         state = f"is on node {node}" if node else "has finished or is being deleted"
-        raise refused(Cause("pod", f"{found[0].key} {state}: name a pod that waits for a node"))
+        raise refused(
+            Cause(
+                "pod",
+                said(
+                    "why.notWaiting", "{key} {state}: name a pod that waits for a node", key=found[0].key, state=state
+                ),
+            )
+        )
     return found[0]
 
 

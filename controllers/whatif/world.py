@@ -38,6 +38,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.api.quantity import QuantityError
 from scheduler_core.api.requests import amounts
+from scheduler_core.api.said import said
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.configuration import SchedulerConfiguration
@@ -185,7 +186,7 @@ class World:
 
     def _put(self, kind: Kind, spot: Spot, document: Document | None) -> None:
         if document is None:
-            raise refused(Cause("", "the pod in hand is no longer there"))
+            raise refused(Cause("", said("whatif.podGone", "the pod in hand is no longer there")))
         if kind.resource == NODES:
             _node(document)
         elif kind.resource == PODS:
@@ -209,7 +210,9 @@ class World:
     def _remove(self, place: Place, path: str) -> None:
         kind, spot = self._place(place, path)
         if kind.resource == PODS and spot == self._pod:
-            raise refused(Cause(path, "this is the pod whose decision is asked about; remove another"))
+            raise refused(
+                Cause(path, said("whatif.ownPod", "this is the pod whose decision is asked about; remove another"))
+            )
         self._changed.setdefault(kind.resource, {})[spot] = None
 
     def _patch(self, place: Place, patch: Document, path: str) -> None:
@@ -237,7 +240,7 @@ class World:
         spot = (place.namespace or "default" if kind.namespaced else "", place.name)
         if self._document(kind.resource, spot) is None:
             where = f"{spot[0]}/{spot[1]}" if spot[0] else spot[1]
-            text = f"the attempt saw no {kind.kind} {where}"
+            text = said("whatif.unseen", "the attempt saw no {kind} {where}", kind=kind.kind, where=where)
             raise refused(Cause(f"{path}.name", text, "FieldValueNotFound"))
         return kind, spot
 
@@ -263,10 +266,21 @@ class World:
         profiles = self.configuration.profiles
         index = next((i for i, one in enumerate(profiles) if one.scheduler_name == self._profile), None)
         if index is None:
-            raise refused(Cause(path, f"no profile is named {self._profile!r}"))
+            raise refused(Cause(path, said("profile.none", "no profile is named {profile!r}", profile=self._profile)))
         if plugin not in profiles[index].names():
             known = ", ".join(sorted(profiles[index].names()))
-            raise refused(Cause(path, f"{plugin!r} does not run in profile {self._profile}; these do: {known}"))
+            raise refused(
+                Cause(
+                    path,
+                    said(
+                        "whatif.pluginOff",
+                        "{plugin!r} does not run in profile {profile}; these do: {known}",
+                        plugin=plugin,
+                        profile=self._profile,
+                        known=known,
+                    ),
+                )
+            )
         changed = change(profiles[index])
         self._run_with(replace(self.configuration, profiles=(*profiles[:index], changed, *profiles[index + 1 :])), path)
 
@@ -274,9 +288,18 @@ class World:
         with _below(path):
             self.settings = Settings.of(spec, self.past.store.plugins)
         if self.settings.configuration.extenders:
-            raise refused(Cause(path, "a what-if calls nobody: leave the extenders out"))
+            raise refused(Cause(path, said("whatif.noExtenders", "a what-if calls nobody: leave the extenders out")))
         if self._profile not in {one.scheduler_name for one in self.settings.configuration.profiles}:
-            raise refused(Cause(path, f"it needs a profile with schedulerName {self._profile}, the pod's"))
+            raise refused(
+                Cause(
+                    path,
+                    said(
+                        "whatif.needsProfile",
+                        "it needs a profile with schedulerName {profile}, the pod's",
+                        profile=self._profile,
+                    ),
+                )
+            )
         self._run_with(self.settings.configuration, path)
 
     def _run_with(self, configuration: SchedulerConfiguration, path: str) -> None:
@@ -335,7 +358,15 @@ def _kind(name: str, path: str) -> Kind:
     kind = _READ.get(name)
     if kind is None:
         known = ", ".join(sorted(_READ))
-        raise refused(Cause(path, f"a scheduler does not read {name!r}; give one of {known}", "FieldValueNotSupported"))
+        raise refused(
+            Cause(
+                path,
+                said(
+                    "whatif.notRead", "a scheduler does not read {name!r}; give one of {known}", name=name, known=known
+                ),
+                "FieldValueNotSupported",
+            )
+        )
     return kind
 
 
@@ -348,10 +379,15 @@ def _labels_of(patch: Document) -> Document:
     """Return what a patch may say of metadata: not who the object is."""
     metadata = patch["metadata"]
     if not isinstance(metadata, dict):
-        raise refused(Cause("metadata", "give an object", "FieldValueTypeInvalid"))
+        raise refused(Cause("metadata", said("give.object", "give an object"), "FieldValueTypeInvalid"))
     wrong = sorted(metadata.keys() - {"labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"})
     if wrong:
-        raise refused(*(Cause(f"metadata.{name}", "a what-if does not change it; leave it out") for name in wrong))
+        raise refused(
+            *(
+                Cause(f"metadata.{name}", said("whatif.fixed", "a what-if does not change it; leave it out"))
+                for name in wrong
+            )
+        )
     return metadata
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from scheduler_core.api.said import Said
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -16,10 +18,10 @@ class Cause:
     message: str
     reason: str = "FieldValueInvalid"
 
-    def as_dict(self) -> dict[str, str]:
-        """Return the wire form (metav1.StatusCause)."""
-        told = {"reason": self.reason, "message": self.message, "field": self.field}
-        return {key: text for key, text in told.items() if text or key == "message"}
+    def as_dict(self) -> dict[str, Any]:
+        """Return the wire form (metav1.StatusCause), with `said` beside where the house's own sentence is known."""
+        told: dict[str, Any] = {"reason": self.reason, "message": str(self.message), "field": self.field}
+        return {key: text for key, text in told.items() if text or key == "message"} | _said(self.message)
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class ApiError(Exception):
             "apiVersion": "v1",
             "metadata": {},
             "status": "Failure",
-            "message": self.message,
+            "message": str(self.message),
             "reason": self.reason,
             "code": self.code,
         }
@@ -69,8 +71,17 @@ class ApiError(Exception):
         # Clients look into the details of these without asking whether there are any.
         if details or self.code in (404, 405):
             body["details"] = details
+        body.update(_said(self.message))
         body.update(self.extra)
         return body
+
+
+def _said(message: str) -> dict[str, Any]:
+    return {"said": message.document()} if isinstance(message, Said) else {}
+
+
+def _headed(head: str, message: str) -> str:
+    return message.after(head) if isinstance(message, Said) else head + message
 
 
 def split_resource(resource: str) -> tuple[str, str]:
@@ -135,7 +146,7 @@ def conflict(resource: str, name: str, why: str = "") -> ApiError:
     """Return the 409 of a write based on a stale resourceVersion."""
     plural, group = split_resource(resource)
     why = why or ("the object has been modified; please apply your changes to the latest version and try again")
-    message = f'Operation cannot be fulfilled on {shown_resource(resource)} "{name}": {why}'
+    message = _headed(f'Operation cannot be fulfilled on {shown_resource(resource)} "{name}": ', why)
     return ApiError(409, "Conflict", message, kind=plural, group=group, name=name)
 
 
@@ -158,14 +169,13 @@ def forbidden(resource: str, name: str, why: str) -> ApiError:
     """Return the 403 of a person or replica who may not do this."""
     plural, group = split_resource(resource)
     quoted = f' "{name}"' if name else ""
-    return ApiError(
-        403, "Forbidden", f"{shown_resource(resource)}{quoted} is forbidden: {why}", kind=plural, group=group, name=name
-    )
+    message = _headed(f"{shown_resource(resource)}{quoted} is forbidden: ", why)
+    return ApiError(403, "Forbidden", message, kind=plural, group=group, name=name)
 
 
 def unauthorized(advice: str = "") -> ApiError:
     """Return the 401 of a request without a good token."""
-    return ApiError(401, "Unauthorized", f"Unauthorized: {advice}" if advice else "Unauthorized")
+    return ApiError(401, "Unauthorized", _headed("Unauthorized: ", advice) if advice else "Unauthorized")
 
 
 def gone(message: str = "The resourceVersion for the provided watch is too old.") -> ApiError:

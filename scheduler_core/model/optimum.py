@@ -14,6 +14,7 @@ import highspy
 import numpy as np
 
 from scheduler_core.api.errors import Cause, invalid
+from scheduler_core.api.said import said
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.placement import Placement, Utility, priorities, utility
 from scheduler_core.model.program import Program
@@ -76,16 +77,40 @@ def check(pods: Sequence[PodInfo], objects: Objects) -> None:
     causes = []
     cells = len(pods) * len(objects.nodes)
     if len(pods) > PODS_MAX:
-        causes.append(Cause("pods", f"{len(pods):,} pods are more than {PODS_MAX}; choose fewer"))
+        causes.append(
+            Cause(
+                "pods",
+                said(
+                    "optimum.podsMost",
+                    "{pods:,} pods are more than {pods_max}; choose fewer",
+                    pods=len(pods),
+                    pods_max=PODS_MAX,
+                ),
+            )
+        )
     if cells > CELLS_MAX:
-        text = f"{len(pods)} pods × {len(objects.nodes)} nodes are more than {CELLS_MAX:,}; choose fewer pods"
+        text = said(
+            "optimum.cellsMost",
+            "{pods} pods × {nodes} nodes are more than {cells_max:,}; choose fewer pods",
+            pods=len(pods),
+            nodes=len(objects.nodes),
+            cells_max=CELLS_MAX,
+        )
         causes.append(Cause("pods", text))
     pairing = sum(_pairs(pod) for pod in pods)
     if pairing * cells > PAIRS_MAX:
-        text = f"{pairing} pods with terms or host ports among {cells:,} places are too many; choose fewer pods"
+        text = said(
+            "optimum.pairsMost",
+            "{pairing} pods with terms or host ports among {cells:,} places are too many; choose fewer pods",
+            pairing=pairing,
+            cells=cells,
+        )
         causes.append(Cause("pods", text))
     for pod in pods:
-        causes += [Cause(f"pods[{pod.key}].{path}", "the model has no formula for it") for path in not_modelled(pod)]
+        causes += [
+            Cause(f"pods[{pod.key}].{path}", said("optimum.noFormula", "the model has no formula for it"))
+            for path in not_modelled(pod)
+        ]
     if causes:
         raise invalid("Optimum", "clustersim.io", "", causes[:20])
 

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from clustersim.classroom import lessons, templates
+from clustersim.classroom import lessons, limits, templates
 from clustersim.headers import SecurityHeadersMiddleware
 from clustersim.pages import catalogue, views
 from tests.tools import application
@@ -167,3 +167,37 @@ def test_what_only_a_page_loads_carries_no_rules_for_pages(content_type: str, gu
     assert isinstance(answer, HttpResponse)
     assert ("Content-Security-Policy" in answer.headers) is guarded
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("language", "path", "host", "said"),
+    [
+        (
+            "en",
+            "/api/sessions/ABC-DEF/handout",
+            "testserver",
+            "there is no session &#x27;ABC-DEF&#x27;: look at the code again",
+        ),
+        ("zh-hans", "/api/sessions/ABC-DEF/handout", "testserver", "没有课堂码为 ABC-DEF 的课堂：请再核对一次"),
+        ("zh-hans", "/api/nothing", "testserver", "没有路径“/api/nothing”"),
+        ("zh-hans", "/", "elsewhere.example", "主机名“elsewhere.example”不属于这台服务器"),
+    ],
+)
+async def test_what_is_refused_in_a_browser_is_a_page_in_its_language(
+    language: str, path: str, host: str, said: str
+) -> None:
+    asked = {"accept": "text/html,*/*;q=0.8", "cookie": f"django_language={language}", "host": host}
+    async with application.http() as client:
+        shown, told = await client.get(path, headers=asked), await client.get(path, headers={**asked, "accept": "*/*"})
+    assert said in shown.text
+    assert shown.text.count("</html>") == 1
+    assert (shown.status_code, told.json()["code"]) == (told.status_code, told.status_code)
+    assert shown.headers["Content-Security-Policy"] == told.headers["Content-Security-Policy"]
+
+
+async def test_who_tried_too_many_codes_is_told_so_and_not_that_there_is_no_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "CODES", limits.Rate(0, 1.0, "session codes that nobody has, from one address"))
+    status, text = await page("/join/ABC-DEF", cookie="django_language=zh-hans")
+    assert (status, "太频繁了" in text, "没有课堂码为" in text) == (429, True, False)

@@ -20,6 +20,7 @@ from clustersim.store.sessions import SessionRow
 from controllers.predicates import ExpressionError, Predicate
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.said import said
 
 COPIES_MAX: Final = 400
 """Copies handed out at once: a full lecture hall."""
@@ -191,7 +192,11 @@ def students(session_id: int, ids: Iterable[str] | None) -> list[Participant]:
     found = [people.find(session_id, one) for one in ids]
     for row in found:
         if row.role != STUDENT:
-            raise ApiError(404, "NotFound", f"{row.name} is no student: copies are for students")
+            raise ApiError(
+                404,
+                "NotFound",
+                said("copies.noStudent", "{name} is no student: copies are for students", name=row.name),
+            )
     return found
 
 
@@ -218,7 +223,12 @@ def find(session_id: int, code: str) -> Copy:
     if wanted is not None:
         row = Copy.objects.filter(session_id=session_id, fork_id=wanted.id).select_related("participant").first()
     if row is None:
-        raise ApiError(404, "NotFound", f"no copy of this session has the code {code[:20]!r}", name=code[:20])
+        raise ApiError(
+            404,
+            "NotFound",
+            said("copies.unknown", "no copy of this session has the code {code!r}", code=code[:20]),
+            name=code[:20],
+        )
     return row
 
 
@@ -239,7 +249,9 @@ def go_in(principal: Principal, copy: Copy) -> tuple[SessionRow, Principal, str]
     elif principal.role == TEACHER:
         seat = _looking_in(session, principal)
     else:
-        raise ApiError(403, "Forbidden", "this copy is somebody else's: ask the teacher for one of your own")
+        raise ApiError(
+            403, "Forbidden", said("copies.others", "this copy is somebody else's: ask the teacher for one of your own")
+        )
     return session, seat, people.new_token(seat)
 
 

@@ -19,6 +19,7 @@ from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 HOMEWORK_MAX: Final = 50
 """Homework of one session; the next is refused with 429."""
@@ -38,7 +39,15 @@ def set_homework(
     with transaction.atomic():
         taken = Homework.objects.filter(session_id=session_id).count()
         if taken >= HOMEWORK_MAX:
-            raise ApiError(429, "TooManyRequests", f"a session has {HOMEWORK_MAX} homeworks at most: remove one first")
+            raise ApiError(
+                429,
+                "TooManyRequests",
+                said(
+                    "homework.most",
+                    "a session has {homework_max} homeworks at most: remove one first",
+                    homework_max=HOMEWORK_MAX,
+                ),
+            )
         last = Homework.objects.filter(session_id=session_id).order_by("-number").first()
         return Homework.objects.create(
             session_id=session_id,
@@ -68,7 +77,12 @@ def found(session_id: int, number: str) -> Homework:
         row = Homework.objects.filter(session_id=session_id, number=int(number)).first()
         if row is not None:
             return row
-    raise ApiError(404, "NotFound", f"there is no homework {number[:20]!r} in this session", name=number[:20])
+    raise ApiError(
+        404,
+        "NotFound",
+        said("homework.unknown", "there is no homework {number!r} in this session", number=number[:20]),
+        name=number[:20],
+    )
 
 
 def is_for(row: Homework, principal: Principal) -> bool:
@@ -83,7 +97,11 @@ def require_for(row: Homework, principal: Principal) -> None:
         ApiError: 403.
     """
     if not is_for(row, principal):
-        raise ApiError(403, "Forbidden", "this homework is for others: ask the teacher to set it for you, too")
+        raise ApiError(
+            403,
+            "Forbidden",
+            said("homework.others", "this homework is for others: ask the teacher to set it for you, too"),
+        )
 
 
 def task_of(row: Homework, participant: int, index: int) -> Found:
@@ -111,12 +129,21 @@ def to_play_on(row: Homework, principal: Principal, index: int, person: str | No
     if principal.role != TEACHER:
         require_for(row, principal)
         if not _is_over(_answers(row, participant).get(index, {})):
-            message = "answer this task first: in a session of its own the cluster would tell what is right"
+            message = said(
+                "homework.answerFirst",
+                "answer this task first: in a session of its own the cluster would tell what is right",
+            )
             raise ApiError(409, "Conflict", message)
     elif person is not None:
         participant = next((seat.id for seat in _seats(row) if str(seat.id) == person), 0)
         if not participant:
-            raise ApiError(404, "NotFound", f"this homework is not set for anybody with the id {person[:20]!r}")
+            raise ApiError(
+                404,
+                "NotFound",
+                said(
+                    "homework.notSet", "this homework is not set for anybody with the id {person!r}", person=person[:20]
+                ),
+            )
     return task_of(row, participant, index), draw(_seed_of(row, participant), "homework", "played on", below=2**31)
 
 
@@ -161,10 +188,10 @@ def answer(row: Homework, principal: Principal, index: int, choice: Sequence[str
     known = homework.question(rule, own)["options"]
     unknown = [name for name in choice if name not in known]
     if unknown or not choice:
-        raise ApiError(422, "Invalid", f"choose of {', '.join(known)}")
+        raise ApiError(422, "Invalid", said("homework.chooseOf", "choose of {known}", known=", ".join(known)))
     mine = _answers(row, principal.participant_id).get(index, {})
     if _is_over(mine):
-        raise ApiError(409, "Conflict", "this task is over: its solution is told")
+        raise ApiError(409, "Conflict", said("homework.over", "this task is over: its solution is told"))
     seen_ms = _see(row, principal.participant_id, index)
     try:
         with transaction.atomic():
@@ -179,12 +206,16 @@ def answer(row: Homework, principal: Principal, index: int, choice: Sequence[str
                 seconds=max(0, real_ms() - seen_ms) / 1000,
             )
     except IntegrityError as twice:
-        raise ApiError(409, "Conflict", "this answer came twice: the first one counts") from twice
+        raise ApiError(
+            409, "Conflict", said("homework.twice", "this answer came twice: the first one counts")
+        ) from twice
 
 
 def _check_task(row: Homework, index: int) -> None:
     if not 0 <= index < len(row.rules):
-        raise ApiError(422, "Invalid", f"there are the tasks 0 to {len(row.rules) - 1}")
+        raise ApiError(
+            422, "Invalid", said("homework.tasks", "there are the tasks 0 to {rules}", rules=len(row.rules) - 1)
+        )
 
 
 def _is_over(mine: Mapping[int, HomeworkAnswer]) -> bool:

@@ -12,9 +12,10 @@ from controllers.log.store import Store
 from controllers.registry.models.clustersim_v1 import LessonSpec
 from controllers.registry.structs import read
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
-LATER: Final = "something is asked: this opens at the reveal"
-LATER_COPY: Final = "something is asked: your copy opens at the reveal"
+LATER: Final = said("poll.later", "something is asked: this opens at the reveal")
+LATER_COPY: Final = said("poll.laterCopy", "something is asked: your copy opens at the reveal")
 
 
 def seal_for(principal: Principal, store: Store) -> Seal:

@@ -16,6 +16,7 @@ from clustersim.feed.hints import wake_votes
 from clustersim.store.sessions import real_ms
 from controllers.rules.rule import ENGINE
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.said import said
 
 OPENING, OPEN, CLOSED, REVEALED, OVER = "opening", "open", "closed", "revealed", "over"
 SEALING: Final = (OPENING, OPEN, CLOSED)
@@ -60,7 +61,9 @@ def create(session_id: int, name: str, secret: Mapping[str, Any]) -> Poll:
 
 def busy() -> ApiError:
     """Return the 409 of a second poll."""
-    return ApiError(409, "Conflict", "a poll is open already: reveal it, or take it back, before you ask another")
+    return ApiError(
+        409, "Conflict", said("poll.open", "a poll is open already: reveal it, or take it back, before you ask another")
+    )
 
 
 def open_poll(session_id: int) -> Poll | None:
@@ -139,13 +142,15 @@ def cast(
                 raise ApiError(409, "Conflict", _CLOSED[state])
             if meant is not None and meant != now.round:
                 raise ApiError(
-                    409, "Conflict", "the round in which this was chosen is over: vote in the one that is open"
+                    409,
+                    "Conflict",
+                    said("poll.roundOver", "the round in which this was chosen is over: vote in the one that is open"),
                 )
             seconds = (real_ms() - now.opened_ms) / 1000
             if choice is None:
-                said = Vote.objects.filter(poll=now, round=now.round, participant_id=participant)
-                if not said.update(because=because or ""):
-                    raise ApiError(409, "Conflict", "choose an answer first, then say why")
+                chosen = Vote.objects.filter(poll=now, round=now.round, participant_id=participant)
+                if not chosen.update(because=because or ""):
+                    raise ApiError(409, "Conflict", said("poll.answerThenWhy", "choose an answer first, then say why"))
             else:
                 Vote.objects.bulk_create(
                     [
@@ -163,17 +168,20 @@ def cast(
                     update_fields=["choice", "because", "seconds"],
                 )
     except (Poll.DoesNotExist, IntegrityError) as gone:
-        why = "the poll was taken back, or asked where this session was copied from: there is nothing to vote on"
+        why = said(
+            "poll.gone",
+            "the poll was taken back, or asked where this session was copied from: there is nothing to vote on",
+        )
         raise ApiError(409, "Conflict", why) from gone
     wake_votes(session_id)
     return now
 
 
 _CLOSED: Final = {
-    OPENING: "the poll is just being opened: try again in a moment",
-    CLOSED: "the round is over: wait for the second one, or for the reveal",
-    REVEALED: "the poll is revealed: votes are no longer counted",
-    OVER: "the poll is over: votes are no longer counted",
+    OPENING: said("poll.opening", "the poll is just being opened: try again in a moment"),
+    CLOSED: said("poll.closed", "the round is over: wait for the second one, or for the reveal"),
+    REVEALED: said("poll.revealed", "the poll is revealed: votes are no longer counted"),
+    OVER: said("poll.over", "the poll is over: votes are no longer counted"),
 }
 
 

@@ -11,6 +11,7 @@ from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind, Lookup
 from controllers.registry.models.clustersim_v1 import BookmarkSpec
 from controllers.registry.structs import beyond
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 RESOURCE: Final = "bookmarks.clustersim.io"
 
@@ -33,11 +34,21 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     others = lookup.list(RESOURCE)
     if len(others) >= BOOKMARKS_MAX:
-        why = f"a session has at most {BOOKMARKS_MAX} bookmarks: delete one first"
+        why = said(
+            "bookmark.most",
+            "a session has at most {bookmarks_max} bookmarks: delete one first",
+            bookmarks_max=BOOKMARKS_MAX,
+        )
         return [Cause("spec.name", why, "FieldValueForbidden")]
     name = document["spec"]["name"]
     if any(other["spec"]["name"] == name for other in others):
-        return [Cause("spec.name", f"there is a bookmark {name!r} already: give another name", "FieldValueDuplicate")]
+        return [
+            Cause(
+                "spec.name",
+                said("bookmark.taken", "there is a bookmark {name!r} already: give another name", name=name),
+                "FieldValueDuplicate",
+            )
+        ]
     return []
 
 

@@ -13,6 +13,7 @@ from controllers.registry.models.clustersim_v1 import ClientSpec
 from controllers.registry.structs import beyond
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 RESOURCE: Final = "clients.clustersim.io"
 
@@ -54,7 +55,13 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     if len(lookup.list(RESOURCE)) < CLIENTS_MAX:
         return []
     return [
-        Cause("metadata.name", f"a session has at most {CLIENTS_MAX} clients: delete one first", "FieldValueForbidden")
+        Cause(
+            "metadata.name",
+            said(
+                "client.most", "a session has at most {clients_max} clients: delete one first", clients_max=CLIENTS_MAX
+            ),
+            "FieldValueForbidden",
+        )
     ]
 
 

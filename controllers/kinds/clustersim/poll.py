@@ -9,6 +9,7 @@ from controllers.registry.kind import Column, Lookup
 from controllers.registry.models.clustersim_v1 import PollSpec
 from controllers.registry.structs import beyond
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 RESOURCE: Final = "polls.clustersim.io"
 
@@ -23,7 +24,13 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     if len(lookup.list(RESOURCE)) < POLLS_MAX:
         return []
-    return [Cause("metadata.name", f"a session has at most {POLLS_MAX} polls: delete one first", "FieldValueForbidden")]
+    return [
+        Cause(
+            "metadata.name",
+            said("poll.most", "a session has at most {polls_max} polls: delete one first", polls_max=POLLS_MAX),
+            "FieldValueForbidden",
+        )
+    ]
 
 
 KIND: Final = command(

@@ -12,6 +12,7 @@ from controllers.whatif.compare.running import play
 from controllers.whatif.compare.summing import by_node, of_side
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 from scheduler_core.framework.registry import PluginRegistry
 
 PODS_MAX: Final = 2_000
@@ -30,11 +31,33 @@ def check(given: Given) -> None:
     nodes = sum(1 for resource, _ in given.objects if resource == "nodes")
     pods = len(given.played)
     if not pods:
-        raise refused(Cause("input", "no pod waits for a node: choose anew, or the last arrivals"))
+        raise refused(
+            Cause("input", said("compare.noneWaits", "no pod waits for a node: choose anew, or the last arrivals"))
+        )
     if pods > PODS_MAX:
-        raise refused(Cause("input", f"{pods:,} pods are more than {PODS_MAX:,}: choose fewer, such as the last 100"))
+        raise refused(
+            Cause(
+                "input",
+                said(
+                    "compare.podsMost",
+                    "{pods:,} pods are more than {pods_max:,}: choose fewer, such as the last 100",
+                    pods=pods,
+                    pods_max=PODS_MAX,
+                ),
+            )
+        )
     if nodes > NODES_MAX:
-        raise refused(Cause("input", f"{nodes:,} nodes are more than {NODES_MAX:,}: compare in a smaller cluster"))
+        raise refused(
+            Cause(
+                "input",
+                said(
+                    "compare.nodesMost",
+                    "{nodes:,} nodes are more than {nodes_max:,}: compare in a smaller cluster",
+                    nodes=nodes,
+                    nodes_max=NODES_MAX,
+                ),
+            )
+        )
 
 
 def compare(

@@ -11,6 +11,7 @@ from controllers.scheduler.settings import Settings
 from controllers.whatif.changes import Change, Disable, Reconfigure, Weight, refused
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.said import said
 from scheduler_core.eras import era_of
 from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
@@ -50,13 +51,23 @@ def spec_of_side(
             case Disable(plugin):
                 made = _edited(made, plugins, plugin, _leave_out, f"{where}.disable")
             case _:
-                raise refused(Cause(where, "a comparison changes the scheduler: give weight, disable or scheduler"))
+                raise refused(
+                    Cause(
+                        where,
+                        said(
+                            "compare.schedulerOnly",
+                            "a comparison changes the scheduler: give weight, disable or scheduler",
+                        ),
+                    )
+                )
         try:
             _ = Settings.of(made, plugins)
         except ApiError as wrong:
             raise below(wrong, f"{where}.scheduler" if isinstance(change, Reconfigure) else where) from wrong
     if Settings.of(made, plugins).configuration.extenders:
-        raise refused(Cause(path, "a comparison calls nobody: give a scheduler without extenders"))
+        raise refused(
+            Cause(path, said("compare.noExtenders", "a comparison calls nobody: give a scheduler without extenders"))
+        )
     return made
 
 
@@ -64,11 +75,20 @@ def _edited(spec: Document, plugins: PluginRegistry | None, plugin: str, edit: E
     """Return a spec in which every profile that runs the plugin is written otherwise."""
     era = era_of(spec).name
     if era not in _CONFIGURED:
-        raise refused(Cause(path, f"era {era} has no KubeSchedulerConfiguration: give its scheduler whole"))
+        raise refused(
+            Cause(
+                path,
+                said("compare.era", "era {era} has no KubeSchedulerConfiguration: give its scheduler whole", era=era),
+            )
+        )
     profiles = Settings.of(spec, plugins).configuration.profiles
     if all(plugin not in profile.names() for profile in profiles):
         known = ", ".join(sorted({name for profile in profiles for name in profile.names()}))
-        raise refused(Cause(path, f"{plugin!r} does not run; these do: {known}"))
+        raise refused(
+            Cause(
+                path, said("compare.plugin", "{plugin!r} does not run; these do: {known}", plugin=plugin, known=known)
+            )
+        )
     configuration: Document = deepcopy(dict(spec.get("configuration") or {}))
     written: list[Document] = configuration.get("profiles") or [{}]
     for document, profile in zip(written, profiles, strict=True):

@@ -1049,7 +1049,14 @@ export interface ApiStatus {
   code: number;
   reason: string;
   message: string;
-  details?: { name?: string; kind?: string; causes?: { field?: string; message?: string; reason?: string }[] };
+  said?: NamedSentence;
+  details?: { name?: string; kind?: string; causes?: { field?: string; message?: string; reason?: string; said?: NamedSentence }[] };
+}
+
+/** Which sentence a refusal says, and what stands in its blanks; a value may be a sentence itself. */
+export interface NamedSentence {
+  key: string;
+  values: Readonly<Record<string, string | number | NamedSentence>>;
 }
 
 /** A node with the numbers the stage draws, reckoned once per change. */

@@ -1,7 +1,8 @@
-/** Requests to the session API and the Kubernetes API. Every refusal is thrown as ApiError with its Status. */
+/** Requests to the session API and the Kubernetes API. Every refusal is thrown as ApiError with its Status, in the page's language. */
 
 /** @import { ApiStatus, Slim } from "../lib/types.d.ts" */
 import { kindNamed } from "../lib/kinds.js";
+import { inWords } from "./refused.js";
 
 /** Milliseconds after which a request counts as lost; the owner answers commands within 5 s. */
 export const REQUEST_TIMEOUT_MS = 15_000;
@@ -55,7 +56,7 @@ export async function request(method, path, body, options = {}) {
   }
   const decoded = decode(text, response.headers.get("Content-Type") ?? "");
   if (response.ok) return decoded;
-  if (decoded?.kind === "Status") throw new ApiError(decoded);
+  if (decoded?.kind === "Status") throw new ApiError(await inWords(decoded));
   throw new ApiError({
     kind: "Status",
     code: response.status,
