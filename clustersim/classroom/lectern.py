@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clustersim.classroom import people, together
-from clustersim.classroom.auth import ACCOUNT, STUDENT, Principal
+from clustersim.classroom.auth import ACCOUNT, STUDENT, TEACHER, Principal
 from clustersim.classroom.models import Copy, Lectern, Participant
 from clustersim.feed.hints import wake_class, wake_people
 from clustersim.store.sessions import real_ms
@@ -44,7 +44,7 @@ class ClassState:
 
     `handed` tells of each seat whose newest copy was handed out when that was (Unix milliseconds), `wall` the code of
     the copy that the whole class looks at, `home` that of the class where this session hung on its wall and does no
-    longer.
+    longer. `owner` is the seat of whoever came to what hangs there: it is told to nobody else.
     """
 
     view: Document | None = None
@@ -55,13 +55,14 @@ class ClassState:
     handed: Mapping[str, int] = field(default_factory=dict)
     wall: str = ""
     home: str = ""
+    owner: int = 0
 
     def presenting(self) -> Document:
         """Return the frame `presenting` of docs/protocol.md."""
         return {"type": "presenting", "view": self.view, "by": str(self.by) if self.by else "", "at": self.at_ms}
 
-    def told(self) -> Document:
-        """Return the frame `class` of docs/protocol.md."""
+    def told(self, *, yours: bool = False) -> Document:
+        """Return the frame `class` of docs/protocol.md; `yours` to the owner of what hangs on the wall."""
         return {
             "type": "class",
             "frozen": self.frozen,
@@ -69,6 +70,7 @@ class ClassState:
             "handed": self.handed,
             "wall": self.wall,
             "home": self.home,
+            "yours": yours,
         }
 
 
@@ -78,12 +80,33 @@ def state_of(session_id: int) -> ClassState:
     copies = Copy.objects.filter(session_id=session_id, earlier=False, fork__isnull=False)
     to_seats = copies.filter(handed=True).order_by("pk").values_list("participant_id", "made_ms")
     handed = {str(seat): made_ms for seat, made_ms in to_seats}
-    wall = _shown(copies.filter(wall=True).values_list("fork__code", flat=True).first())
+    code, source = copies.filter(wall=True).values_list("fork__code", "fork__parent").first() or ("", None)
+    wall, owner = _shown(code), _owner(session_id, source)
     taken = Copy.objects.filter(fork_id=session_id, wall=True, earlier=True)
     home = _shown(taken.values_list("session__code", flat=True).first())
     if row is None:
-        return ClassState(handed=handed, wall=wall, home=home)
-    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed, wall, home)
+        return ClassState(handed=handed, wall=wall, home=home, owner=owner)
+    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed, wall, home, owner)
+
+
+def _owner(session_id: int, source: int | None) -> int:
+    """Return the seat of whoever came to what hangs on the wall, here or where they play on in their own copy.
+
+    Args:
+        session_id: of the class, or of a copy.
+        source: what hangs on the wall of this session was made of it; None where nothing does.
+    """
+    if source is not None:
+        own = Copy.objects.filter(session_id=session_id, fork_id=source, wall=False)
+        return own.values_list("participant_id", flat=True).first() or 0
+    if (
+        not Copy.objects.filter(fork__parent_id=session_id, wall=True, earlier=False)
+        .exclude(session_id=session_id)
+        .exists()
+    ):
+        return 0
+    seats = Participant.objects.filter(session_id=session_id, role=TEACHER)
+    return seats.values_list("pk", flat=True).first() or 0
 
 
 def _shown(code: str | None) -> str:

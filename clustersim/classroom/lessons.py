@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from controllers.lesson import Files, read
 from controllers.lesson.reading import LANGUAGES, Lesson
 from controllers.rules.table import RULES
 from controllers.scenario import Start
-from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.errors import ApiError, bad_request
 from scheduler_core.api.said import said
 from scheduler_core.framework.registry import PluginRegistry
 
@@ -106,11 +107,11 @@ def _main(data: bytes) -> Any:
     try:
         return documents.one_yaml(data)
     except ApiError as wrong:
-        causes = [Cause(f"{MAIN}:{cause.field}", cause.message) for cause in wrong.causes]
+        causes = [replace(cause, field=f"{MAIN}:{cause.field}") for cause in wrong.causes]
         raise ApiError(
             wrong.code,
             wrong.reason,
-            said("package.main", "{main}: {message}", main=MAIN, message=wrong.message),
+            said("package.main", "{main}: {message}", main=MAIN, message=wrong.said or wrong.message),
             causes=causes,
         ) from wrong
 

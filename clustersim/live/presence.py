@@ -60,6 +60,9 @@ class Room:
         """By type: `people`, `looks`, `class`, `presenting` and, while something is pointed at, `pointed`."""
         self.wall: dict[str, str] = {}
         """The same as viewers' screens get them: without names, unless the teacher wants them there."""
+        self.owners: dict[str, str] = {}
+        """What the owner of what hangs on the wall gets in place of the others' frames."""
+        self._owner = 0
         self.seats: frozenset[int] = frozenset()
         self.changed = asyncio.Event()
         """Set, and replaced by a new one, when `frames` have changed."""
@@ -75,9 +78,10 @@ class Room:
         """Return whether nothing of what a person does is told."""
         return participant_id in self._muted
 
-    def frames_for(self, role: str) -> dict[str, str]:
+    def frames_for(self, role: str, participant_id: int) -> dict[str, str]:
         """Return the frames that a person of this role gets."""
-        return self.wall if role == VIEWER else self.frames
+        frames = self.wall if role == VIEWER else self.frames
+        return frames | self.owners if participant_id == self._owner else frames
 
     @property
     def count(self) -> int:
@@ -151,6 +155,7 @@ class Room:
                 # Before the first hint, too: one may have come while nobody listened yet.
                 with _until_the_next_look():
                     state = await in_thread(lambda: lectern.state_of(self.session_id))
+                    self._stand(state)
                     self._tell_frames(self.frames | _class_frames(state), self.wall | _class_frames(state))
                 await changed.wait()
                 changed.clear()
@@ -182,14 +187,25 @@ class Room:
         self.seats = frozenset(person.id for person in everybody if not person.left)
         self._muted = frozenset(person.id for person in everybody if person.muted)
         frames = _frames(everybody, on, pointed) | _class_frames(state) | self._votes
+        self._stand(state)
         named = people.told_to(VIEWER, everybody, names=state.names)
         self._tell_frames(frames, {**frames, "people": _text({"type": "people", "people": named})})
+
+    def _stand(self, state: ClassState) -> None:
+        """Note to whom alone it is told that what they came to hangs on the wall."""
+        if self._owner != state.owner:
+            self._owner = state.owner
+            self._ring()
+        self.owners = _kept(self.owners, {"class": _text(state.told(yours=True))})
 
     def _tell_frames(self, frames: dict[str, str], wall: dict[str, str]) -> None:
         if frames == self.frames and wall == self.wall:
             return
         # What has not changed stays the same text: sockets know by that what they have sent.
         self.frames, self.wall = _kept(self.frames, frames), _kept(self.wall, wall)
+        self._ring()
+
+    def _ring(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 

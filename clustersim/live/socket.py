@@ -391,7 +391,7 @@ class _Socket:
             changed = room.changed
             # Somebody who has just joined is in the next list.
             seated = seated or self._principal.participant_id in room.seats
-            frames = room.frames_for(self._principal.role)
+            frames = room.frames_for(self._principal.role, self._principal.participant_id)
             fresh = [kind for kind, text in frames.items() if sent.get(kind) is not text]
             if fresh and self._room_for_more.is_set():
                 sent[fresh[0]] = frames[fresh[0]]

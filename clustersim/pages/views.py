@@ -85,6 +85,9 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
     row = _session_of(request, code)
     if isinstance(row, HttpResponse):
         return row
+    if _is_seated(request, code):
+        # Whoever has a seat here is not asked for a name that would change nothing.
+        return _to_session(request, row)
     return render(request, "join.html", {**_common(request), "row": row})
 
 
@@ -95,9 +98,7 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
     if isinstance(row, HttpResponse):
         return row
     if row.display_code != code:
-        # What the address says beside the code (docs/protocol.md) comes along.
-        query = request.META.get("QUERY_STRING", "")
-        return HttpResponseRedirect(reverse("pages:session", args=[row.display_code]) + (f"?{query}" if query else ""))
+        return _to_session(request, row)
     start = {
         "code": row.display_code,
         "title": row.title,
@@ -108,11 +109,21 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "session.html", {**_common(request), "row": row, "start": start, "words": words})
 
 
+def _to_session(request: HttpRequest, row: SessionRow) -> HttpResponse:
+    """Lead to the session's page; what the address says beside the code (docs/protocol.md) comes along."""
+    query = request.META.get("QUERY_STRING", "")
+    return HttpResponseRedirect(reverse("pages:session", args=[row.display_code]) + (f"?{query}" if query else ""))
+
+
+def _is_seated(request: HttpRequest, code: str) -> bool:
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    return auth.authenticate(code, headers, method="GET") is not None
+
+
 def _session_of(request: HttpRequest, code: str) -> SessionRow | HttpResponse:
     """Return the session of a page, or the page that says why there is none to show."""
-    headers = {name.lower(): value for name, value in request.headers.items()}
     try:
-        if auth.authenticate(code, headers, method="GET") is not None:
+        if _is_seated(request, code):
             row = sessions.find(code)
         else:
             row = doors.look_up(code, str(request.META.get("REMOTE_ADDR", "")))

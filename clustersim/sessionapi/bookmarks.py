@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -14,7 +15,7 @@ from controllers.kinds.clustersim.bookmark import NAME_LENGTH_MAX
 from controllers.kinds.clustersim.bookmark import RESOURCE as BOOKMARKS
 from controllers.log.operations import Create, Delete, Operation
 from controllers.log.store import Gone, Stored
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError
 from scheduler_core.api.said import said
 
 STUDENT_BOOKMARKS_MAX: Final = 20
@@ -105,8 +106,8 @@ def _apply(call: Call, operation: Operation) -> Stored:
         if not error.causes:
             raise
         if any(cause.reason == "FieldValueDuplicate" for cause in error.causes):
-            raise ApiError(409, "AlreadyExists", error.causes[0].message) from error
-        raise refuse(*(Cause(_field(cause.field), cause.message, cause.reason) for cause in error.causes)) from error
+            raise ApiError(409, "AlreadyExists", error.causes[0].said or error.causes[0].message) from error
+        raise refuse(*(replace(cause, field=_field(cause.field)) for cause in error.causes)) from error
 
 
 def _field(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -87,7 +88,7 @@ def _apply(call: Call, principal: Principal, operation: Operation) -> Stored:
     except ApiError as error:
         if error.code not in (400, 422) or not error.causes:
             raise
-        known = [Cause(_field(cause.field), cause.message, cause.reason) for cause in error.causes]
+        known = [replace(cause, field=_field(cause.field)) for cause in error.causes]
         raise refuse(*known) from error
 
 

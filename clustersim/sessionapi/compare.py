@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -90,7 +91,7 @@ def _changes(body: Document, name: str) -> list[Change]:
     try:
         return read_changes(read)
     except ApiError as wrong:
-        causes = [Cause(cause.field.replace("changes", name, 1), cause.message, cause.reason) for cause in wrong.causes]
+        causes = [replace(cause, field=cause.field.replace("changes", name, 1)) for cause in wrong.causes]
         raise refuse(*causes) from wrong
 
 

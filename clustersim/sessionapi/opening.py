@@ -157,6 +157,7 @@ def me(principal: Principal) -> dict[str, Any]:
 def info(call: Call) -> HttpResponse:
     """Answer `GET /api/sessions/<code>`: what the page shows around the cluster."""
     principal, session = call.principal, call.session
+    joined = handing.joined_at(session)
     now = clock.current(call)
     return answer(
         {
@@ -166,9 +167,10 @@ def info(call: Call) -> HttpResponse:
             "seed": session.seed,
             "role": principal.role,
             "release": settings.RELEASE,
-            "joinUrl": addresses.join_url(call.request, session),
+            "joinUrl": addresses.join_url(call.request, joined),
+            "joinCode": joined.display_code,
             "door": {"open": doors.is_open(session.id)},
-            "network": addresses.network(call.request, session),
+            "network": addresses.network(call.request, joined),
             "apiServer": addresses.api_server(call.request, session),
             "parent": _parent(session),
             "revision": now["revision"],
@@ -256,7 +258,7 @@ def check(call: Call) -> HttpResponse:
     principal = call.require(TEACHER)
     seats = [person for person in people.of_session(principal.session_id) if person.role == STUDENT]
     arrived = [{"id": str(one.id), "seat": one.color, "name": one.name, "online": one.online} for one in seats]
-    return answer({**addresses.check(call.request, call.session), "people": arrived})
+    return answer({**addresses.check(call.request, handing.joined_at(call.session)), "people": arrived})
 
 
 def qr(call: Call) -> HttpResponse:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-from clustersim.classroom import lectern, people, undoing
+from clustersim.classroom import lectern, people, seats, undoing
 from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi import addresses
-from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.http import Call, answer, number_field, refuse, text_field
 from clustersim.sessionapi.opening import me
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.said import said
@@ -91,5 +91,17 @@ def remove(call: Call, person: str) -> HttpResponse:
             "Conflict",
             said("people.teachersSeat", "the teacher's own seat stays; rotate the link to shut others out"),
         )
-    people.leave(principal.session_id, row.pk)
+    seats.remove(principal.session_id, row.pk)
     return HttpResponse(status=204)
+
+
+def merge(call: Call, person: str) -> HttpResponse:
+    """Answer `POST …/people/<id>/merge {"other"}`: somebody who took a second seat sits on the first one again."""
+    principal = call.require(TEACHER)
+    row = people.find(principal.session_id, person)
+    other = people.find(principal.session_id, text_field(call.body(("other",)), "other", 20))
+    if other.pk == row.pk or {row.role, other.role} != {STUDENT}:
+        raise refuse(Cause("other", said("people.mergeStudents", "give the id of another student's seat")))
+    seats.merge(row, other)
+    found = next(entry for entry in people.of_session(principal.session_id) if entry.id == row.pk)
+    return answer(found.as_dict())

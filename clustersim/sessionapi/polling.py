@@ -7,7 +7,7 @@ vote is counted after a round ended. Seals follow the object: they are there bef
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from clustersim.classroom import writing
@@ -413,6 +413,4 @@ def _write(call: Call, operation: Operation) -> Stored:
     except ApiError as error:
         if not error.causes:
             raise
-        raise refuse(
-            *(Cause(one.field.removeprefix("spec."), one.message, one.reason) for one in error.causes)
-        ) from error
+        raise refuse(*(replace(one, field=one.field.removeprefix("spec.")) for one in error.causes)) from error

@@ -27,6 +27,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/people": FREE,
     "sessions/<str:code>/people/<str:person>": FREE,
     "sessions/<str:code>/people/<str:person>/undo": FREE,
+    "sessions/<str:code>/people/<str:person>/merge": FREE,
     "sessions/<str:code>/looks": FREE,
     "sessions/<str:code>/point": FREE,
     "sessions/<str:code>/presenting": FREE,

@@ -78,6 +78,7 @@ urlpatterns = [
     path("sessions/<str:code>/people", route(GET=people.everybody, POST=people.add)),
     path("sessions/<str:code>/people/<str:person>", route(PATCH=people.change, DELETE=people.remove)),
     path("sessions/<str:code>/people/<str:person>/undo", route(POST=people.undo)),
+    path("sessions/<str:code>/people/<str:person>/merge", route(POST=people.merge)),
     path(
         "sessions/<str:code>/presenting",
         route(GET=presenting.show, PUT=presenting.present, DELETE=presenting.stop),

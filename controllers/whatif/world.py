@@ -349,7 +349,7 @@ def _below(path: str) -> Iterator[None]:
     except ApiError as wrong:
         if wrong.causes:
             raise refused(*below(wrong, path).causes) from wrong
-        raise refused(Cause(path, wrong.message)) from wrong
+        raise refused(Cause(path, wrong.said or wrong.message)) from wrong
     except QuantityError as wrong:
         raise refused(Cause(path, str(wrong))) from wrong
 

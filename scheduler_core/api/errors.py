@@ -17,11 +17,18 @@ class Cause:
     field: str
     message: str
     reason: str = "FieldValueInvalid"
+    said: Said | None = None
+    """The message where it is a named sentence; found out from it."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.message, Said):
+            object.__setattr__(self, "said", self.message)
+            object.__setattr__(self, "message", str(self.message))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the wire form (metav1.StatusCause), with `said` beside where the house's own sentence is known."""
-        told: dict[str, Any] = {"reason": self.reason, "message": str(self.message), "field": self.field}
-        return {key: text for key, text in told.items() if text or key == "message"} | _said(self.message)
+        told: dict[str, Any] = {"reason": self.reason, "message": self.message, "field": self.field}
+        return {key: text for key, text in told.items() if text or key == "message"} | _said(self.said)
 
 
 @dataclass(slots=True)
@@ -43,6 +50,12 @@ class ApiError(Exception):
     extra: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     """What whoever asked is warned of beside the refusal."""
+    said: Said | None = None
+    """The message where it is a named sentence; found out from it."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.message, Said):
+            self.said, self.message = self.message, str(self.message)
 
     def __str__(self) -> str:
         return f"{self.code} {self.reason}: {self.message}"
@@ -62,7 +75,7 @@ class ApiError(Exception):
             "apiVersion": "v1",
             "metadata": {},
             "status": "Failure",
-            "message": str(self.message),
+            "message": self.message,
             "reason": self.reason,
             "code": self.code,
         }
@@ -71,13 +84,13 @@ class ApiError(Exception):
         # Clients look into the details of these without asking whether there are any.
         if details or self.code in (404, 405):
             body["details"] = details
-        body.update(_said(self.message))
+        body.update(_said(self.said))
         body.update(self.extra)
         return body
 
 
-def _said(message: str) -> dict[str, Any]:
-    return {"said": message.document()} if isinstance(message, Said) else {}
+def _said(sentence: Said | None) -> dict[str, Any]:
+    return {} if sentence is None else {"said": sentence.document()}
 
 
 def _headed(head: str, message: str) -> str:

@@ -268,7 +268,7 @@ function peopleDialog({ dispatch, ui, code, check }) {
   const open = async (first) => {
     try {
       const [{ openClass }] = await Promise.all([import("./presenting/class.js"), loadTexts(ui().lang, "presenting"), addStyles("presenting")]);
-      dialog = openClass({ dispatch, check, qr: `/api/sessions/${code}/qr.svg`, code, first });
+      dialog = openClass({ dispatch, check, qr: `/api/sessions/${ui().join.code}/qr.svg`, code, first });
       dispatch({ type: "tab", tab: "class" });
     } catch {
       // Without the network: the next tap asks again.

@@ -18,7 +18,7 @@ import { tagOf } from "./lib/languages.js";
 import { loadTexts, text } from "./lib/text.js";
 import { dockHeight, mayReloadFor, rememberSession, sharesLooks } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
-import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
+import { CLOSED_UNAUTHORIZED, openSocket } from "./net/socket.js";
 import { mount as mountAnnouncer } from "./panels/announcer.js";
 import { mount as mountInspector } from "./panels/inspector.js";
 import { mount as mountPhone } from "./panels/phone.js";
@@ -53,7 +53,7 @@ let ui = {
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
   parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", command: null, trial: null, lit: null, last: null,
   // Until the session has told: no warning that may be wrong.
-  join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
+  join: { url: `${location.origin}/join/${START.code}`, code: START.code, reachable: true, networkUrl: null },
 };
 /** Server time minus this browser's, so that simulated time agrees on every screen. */
 let serverOffsetMs = 0;
@@ -143,7 +143,7 @@ async function loadDesktop() {
   presenting ??= mountPresenting({
     band: region("presenting"), bar: topbar.slot, dispatch, shown: presentable, take: takeStep,
     tell: (shows) => dispatch({ type: "present", view: shows }),
-    check: () => api.look("check"), openRoom, qr: `/api/sessions/${START.code}/qr.svg`, code: START.code,
+    check: () => api.look("check"), openRoom, qr: () => `/api/sessions/${ui.join.code}/qr.svg`, code: START.code,
   });
   redraw();
   requestIdleCallback(() => {
@@ -292,7 +292,8 @@ function connect() {
   socket = openSocket(START.code, {
     revision: () => (view.ready && !view.gone ? view.revision : null),
     onStatus: (connection) => setUi({ connection }),
-    onRefused: (code) => location.replace(code === CLOSED_NO_SESSION ? "/" : `/join/${START.code}`),
+    // A browser whose seat was joined with another finds itself on that one.
+    onRefused: (code) => void location.replace(code === CLOSED_UNAUTHORIZED ? `/join/${START.code}` : "/"),
     onFrame: (frame) => {
       if (frame.type === "requests") return setUi({ requestHints: ui.requestHints + 1 });
       if (frame.type === "copies") return setUi({ copyHints: ui.copyHints + 1 });
@@ -396,7 +397,7 @@ async function start() {
   try {
     const session = await api.read();
     const { reachable, joinUrl: networkUrl } = session.network;
-    setUi({ join: { url: session.joinUrl, reachable, networkUrl }, parent: session.parent });
+    setUi({ join: { url: session.joinUrl, code: session.joinCode, reachable, networkUrl }, parent: session.parent });
   } catch (problem) {
     const code = problem instanceof ApiError ? problem.status.code : 0;
     if (code === 401 || code === 403) return location.replace(`/join/${START.code}${location.search}`);

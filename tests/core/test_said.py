@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden, invalid, unauthorized
 from scheduler_core.api.said import said
 
@@ -36,3 +38,8 @@ def test_what_upstream_puts_before_a_sentence_changes_its_english_alone() -> Non
 
 def test_what_upstream_says_has_no_name() -> None:
     assert "said" not in forbidden("pods", "web", "no").status()
+
+
+def test_a_cause_that_is_told_of_another_field_says_the_same() -> None:
+    moved = replace(Cause("spec.name", LATE), field="name").as_dict()
+    assert (moved["field"], moved["said"], type(moved["message"])) == ("name", LATE.document(), str)

@@ -129,7 +129,7 @@ test("a frozen class and who is muted are told why", () => {
   const people = [{ ...ME, online: true }];
   assert.equal(stopped({ ...view, people }), "");
   assert.equal(stopped({ ...view, people: [{ ...ME, online: true, muted: true }] }), "muted");
-  const frozen = applyMessage(view, { type: "class", frozen: true, names: true, handed: { 2: 7 }, wall: "", home: "" });
+  const frozen = applyMessage(view, { type: "class", frozen: true, names: true, handed: { 2: 7 }, wall: "", home: "", yours: true });
   assert.equal(frozen.wallNames, true);
   assert.equal(frozen.handed, 7, "when this person's own copy was handed out");
   assert.equal(stopped(frozen), "frozen");

@@ -358,6 +358,12 @@ async def test_what_somebody_came_to_hangs_on_the_wall_and_nobody_is_told_whose_
         # It is no tile and nobody's own copy, and goes from the wall when it is taken down.
         room = (await ask(client, teacher, "GET", code, "/copies")).json()
         assert [tile["code"] for tile in room] == [copy["code"]]
+        # Who comes while it hangs joins the class.
+        shown = (await ask(client, teaches["token"], "GET", wall, "")).json()
+        assert (shown["joinCode"], shown["joinUrl"].rpartition("/")[2]) == (code, code)
+        assert (await ask(client, mei["token"], "GET", code, "")).json()["joinCode"] == code
+        own = (await ask(client, there["token"], "GET", copy["code"], "")).json()
+        assert own["joinCode"] == copy["code"]
         async with Socket(code, bearer(ada["token"])) as page, Socket(wall, bearer(seat["token"])) as hanging:
             assert (await page.until("class"))["wall"] == wall
             assert (await hanging.until("class"))["home"] == ""
@@ -365,6 +371,34 @@ async def test_what_somebody_came_to_hangs_on_the_wall_and_nobody_is_told_whose_
             while (await page.until("class"))["wall"]:
                 pass
             assert (await hanging.until("class"))["home"] == code
+
+
+async def test_who_came_to_what_hangs_is_told_and_nobody_else() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei, ada = [await joined(client, session, name) for name in ("Mei", "Ada")]
+        [copy] = (await ask(client, mei["token"], "POST", code, "/copies", {})).json()
+        there = (await ask(client, mei["token"], "POST", code, f"/copies/{copy['code']}/enter")).json()
+        looks = (await ask(client, teacher, "POST", code, f"/copies/{copy['code']}/enter")).json()
+        async with (
+            Socket(code, bearer(mei["token"])) as mine,
+            Socket(code, bearer(ada["token"])) as others,
+            Socket(copy["code"], bearer(there["token"])) as played_on,
+            Socket(copy["code"], bearer(looks["token"])) as looked_into,
+        ):
+            for page in (mine, others, played_on, looked_into):
+                assert (await page.until("class"))["yours"] is False
+            wall = (await ask(client, teacher, "POST", code, f"/copies/{copy['code']}/wall")).json()["code"]
+            told = [await page.until("class") for page in (mine, others)]
+            assert [(frame["wall"], frame["yours"]) for frame in told] == [(wall, True), (wall, False)]
+            assert (await played_on.until("class"))["yours"] is True
+            assert (await ask(client, teacher, "DELETE", code, f"/copies/{wall}/wall")).status_code == 204
+            for page in (mine, played_on):
+                assert (await page.until("class"))["yours"] is False
+            await ask(client, there["token"], "PUT", copy["code"], "/frozen", {"frozen": True})
+            told = await looked_into.until("class")
+            assert (told["frozen"], told["yours"]) == (True, False), "nothing was told of it"
 
 
 TAINT = "node(s) had untolerated taint {a: b, c}"

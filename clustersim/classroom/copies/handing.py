@@ -100,8 +100,8 @@ def _stand_unnamed(made: SqlStore) -> None:
 
 def hang(teacher: Principal, fork_id: int, revision: int) -> Copy:
     """Let the class look at a fork of its session, which tells nobody's name; what hung there before comes down."""
-    before = list(Copy.objects.filter(session_id=teacher.session_id, wall=True, earlier=False))
-    for other in before:
+    before = Copy.objects.filter(session_id=teacher.session_id, wall=True, earlier=False).select_related("fork")
+    for other in list(before):
         take_from_wall(teacher.session_id, other)
     with transaction.atomic():
         found = Copy.objects.create(
@@ -112,14 +112,20 @@ def hang(teacher: Principal, fork_id: int, revision: int) -> Copy:
             made_ms=sessions.real_ms(),
             wall=True,
         )
-    wake_class(teacher.session_id)
+    _wake(teacher.session_id, found)
     return found
 
 
 def take_from_wall(session_id: int, copy: Copy) -> None:
     """Let the class go on with its own session."""
     Copy.objects.filter(pk=copy.pk, wall=True).update(earlier=True)
-    for told in (session_id, copy.fork_id):
+    _wake(session_id, copy)
+
+
+def _wake(session_id: int, hung: Copy) -> None:
+    """Have the class told what hangs on its wall, those who are in it, and whoever plays on where it came about."""
+    came_about = None if hung.fork is None else hung.fork.parent_id
+    for told in (session_id, hung.fork_id, came_about):
         if told is not None:
             wake_class(told)
 
@@ -285,11 +291,21 @@ def parent_of(session: SessionRow) -> SessionRow | None:
 
     What hangs on a wall was made of somebody's own copy, whose code is nobody else's business.
     """
-    hung = Copy.objects.filter(fork_id=session.id, wall=True).values_list("session_id", flat=True).first()
-    parent = session.parent_id if hung is None else hung
-    if parent is None:
-        return None
+    parent = _class_of(session)
+    return _there(session.parent_id if parent is None else parent)
+
+
+def joined_at(session: SessionRow) -> SessionRow:
+    """Return the session by whose code newcomers join: of what hangs on a wall, or hung there, it is the class."""
+    return _there(_class_of(session)) or session
+
+
+def _class_of(session: SessionRow) -> int | None:
+    return Copy.objects.filter(fork_id=session.id, wall=True).values_list("session_id", flat=True).first()
+
+
+def _there(session_id: int | None) -> SessionRow | None:
     try:
-        return sessions.get(parent)
+        return None if session_id is None else sessions.get(session_id)
     except sessions.NoSession:
         return None

@@ -10,7 +10,7 @@ const HAND_OUT_TIMEOUT_MS = 120_000;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "handOut" | "enterCopy"
+ * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "mergePeople" | "removePerson" | "handOut" | "enterCopy"
  *   | "myCopy" | "copyHanded" | "goToWall" | "wallHung" | "putOnWall">}
  */
 export function classIntents(world) {
@@ -30,7 +30,8 @@ export function classIntents(world) {
     myCopy,
     copyHanded: () => say(t("handed"), "note", { label: t("handed_open"), run: myCopy }),
     goToWall,
-    wallHung: ({ code }) => say(t("walled"), "note", { label: t("walled_open"), run: () => goToWall({ code }) }),
+    wallHung: ({ code, yours }) => say(
+      t(yours ? "walled_yours" : "walled"), "note", code ? { label: t("walled_open"), run: () => goToWall({ code }) } : undefined),
     putOnWall: ({ code }) => attempt(async () => {
       const made = await request("POST", `${copies}/${encodeURIComponent(code)}/wall`, { ask: true }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
       const go = async () => location.assign(await enter(made.code));
@@ -44,6 +45,8 @@ export function classIntents(world) {
     wallNames: ({ on }) => attempt(() => request("PUT", `${session}/wall`, { names: on })),
     renamePerson: ({ id, name }) => attempt(() => request("PATCH", person(id), { name })),
     mutePerson: ({ id, on }) => attempt(() => request("PATCH", person(id), { muted: on })),
+    mergePeople: ({ id, other, name }) => attempt(() => request("POST", `${person(id)}/merge`, { other }), t("seats.merged", { name })),
+    removePerson: ({ id, name }) => attempt(() => request("DELETE", person(id)), t("seats.removed", { name })),
     undoPerson: ({ id, name }) => attempt(async () => {
       const { undone, left } = await request("POST", `${person(id)}/undo`, { minutes: 5 });
       const { lang } = world.ui();

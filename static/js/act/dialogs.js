@@ -79,7 +79,7 @@ export function dialogIntents(world) {
     }),
     showKeys: () => attempt(async () => (await forms.keys()).openKeys({ t })),
     showCode: () => attempt(async () => (await forms.code()).openCode({
-      code,
+      code: ui().join.code,
       join: ui().join,
       title: view().session?.title ?? "",
       t,

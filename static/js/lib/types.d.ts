@@ -578,7 +578,7 @@ export type Frame =
   | { type: "requests" }
   | { type: "looks"; on: boolean; looks: Look[] }
   | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
-  | { type: "class"; frozen: boolean; names: boolean; handed: Record<string, number>; wall: string; home: string }
+  | { type: "class"; frozen: boolean; names: boolean; handed: Record<string, number>; wall: string; home: string; yours: boolean }
   | { type: "copies" }
   | { type: "presenting"; view: Presented | null; by: string; at: number }
   | { type: "votes"; id: string; voted: number; present: number; round: number; state: string }
@@ -618,6 +618,8 @@ export interface View {
   handed: number;
   /** The code of the copy that the whole class looks at; "" none. */
   onWall: string;
+  /** Whether this person came to what hangs there: nobody else is told. */
+  yours: boolean;
   /** The class on whose wall this session hung and does no longer; "" otherwise. */
   home: string;
   /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
@@ -733,8 +735,8 @@ export interface Ui {
   /** Renewals from before the page was opened. */
   leases: readonly Mark[];
   fps: number;
-  /** How others join; `networkUrl` is what they open, once the server listens to more than this computer. */
-  join: { url: string; reachable: boolean; networkUrl: string | null };
+  /** How others join: of what hangs on the wall that is by the class's code; `networkUrl` is what they open, once the server listens to more than this computer. */
+  join: { url: string; code: string; reachable: boolean; networkUrl: string | null };
   /** The session that this one is a copy of: the way back. */
   parent: { code: string; title: string } | null;
   /** How often the server has told that there are new requests; it tells while somebody follows them. */
@@ -1025,6 +1027,9 @@ export type Intent =
   | { type: "renamePerson"; id: string; name: string }
   | { type: "mutePerson"; id: string; on: boolean }
   | { type: "undoPerson"; id: string; name: string }
+  /** Two seats are one person's: `other` goes. */
+  | { type: "mergePeople"; id: string; other: string; name: string }
+  | { type: "removePerson"; id: string; name: string }
   /** A copy of now for these people's seats; done where the predicate `until` holds, if there is one. */
   | { type: "handOut"; people: "all" | string[]; seeds: "same" | "each"; until: string }
   /** Look into a copy, in a window of its own. */
@@ -1035,7 +1040,7 @@ export type Intent =
   | { type: "copyHanded" }
   | { type: "goToWall"; code: string }
   /** Say that something hangs on the wall. */
-  | { type: "wallHung"; code: string }
+  | { type: "wallHung"; code: string; yours: boolean }
   /** Show the class what somebody came to, without saying who, and ask about it. */
   | { type: "putOnWall"; code: string }
   | { type: "askClass"; pod: string };

@@ -15,7 +15,7 @@ const SILENCE_AWAKE_MS = 15_000;
 
 /** Close codes after which trying again cannot help. */
 export const CLOSED_UNAUTHORIZED = 4401;
-export const CLOSED_NO_SESSION = 4404;
+const CLOSED_NO_SESSION = 4404;
 const REFUSALS = new Set([CLOSED_UNAUTHORIZED, 4403, CLOSED_NO_SESSION]);
 
 /**

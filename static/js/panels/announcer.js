@@ -52,8 +52,8 @@ export function mount(root) {
       // A desk shows a notice of it, which is heard by itself.
       if (handed !== null && view.handed > handed && ui.phone && view.me?.role === "student") own.push(text(ui.lang, "handed"));
       if (view.me) handed = view.handed;
-      const wall = view.home || view.onWall;
-      if (wall && wall !== hung && ui.phone) own.push(text(ui.lang, view.home ? "walled_over" : "walled"));
+      const wall = view.home || view.onWall || (view.yours ? "yours" : "");
+      if (wall && wall !== hung && ui.phone) own.push(text(ui.lang, view.home ? "walled_over" : view.yours ? "walled_yours" : "walled"));
       hung = wall;
       if (waiting.length + own.length === 0 || performance.now() - saidAtMs < SENTENCE_EVERY_MS) return;
       saidAtMs = performance.now();

@@ -50,8 +50,9 @@ export function mountTold(dispatch) {
       setText(open, t("handed_open"));
       setAttribute(close, "aria-label", t("close"));
       onWall = view.onWall;
-      wall.hidden = !onWall;
-      setText(wallWords, t("walled"));
+      wall.hidden = !onWall && !view.yours;
+      go.hidden = !onWall;
+      setText(wallWords, t(view.yours ? "walled_yours" : "walled"));
       setText(go, t("walled_open"));
       over.hidden = !view.home;
       setText(overWords, t("walled_over"));

@@ -24,9 +24,8 @@ export function mount(root, dispatch, session) {
   if (logo instanceof HTMLTemplateElement) home.append(logo.content.cloneNode(true));
   const qr = element("img", { class: "code-qr", alt: "", width: 32, height: 32 });
   const shut = element("span", { class: "code-shut", "data-testid": "join-warning" }, icon("warn"));
-  const code = element("button", { class: "code-button", type: "button", "data-testid": "join-code" }, [
-    qr, shut, element("span", { class: "mono" }, session.code),
-  ]);
+  const shownCode = element("span", { class: "mono" }, session.code);
+  const code = element("button", { class: "code-button", type: "button", "data-testid": "join-code" }, [qr, shut, shownCode]);
   code.addEventListener("click", () => dispatch({ type: "showCode" }));
   const role = element("span", { class: "chip accent role-chip" });
   const peopleRoot = element("div", { class: "people" });
@@ -65,10 +64,11 @@ export function mount(root, dispatch, session) {
         setText(title, view.session.titles?.[lang === "zh-hans" ? "zh" : "en"] ?? view.session.title);
         setText(subtitle, subtitleOf(view, ui));
       }
-      setAttribute(code, "aria-label", `${session.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);
+      setText(shownCode, ui.join.code);
+      setAttribute(code, "aria-label", `${ui.join.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);
       // A QR that no other device can open is not shown.
       qr.hidden = !ui.join.reachable;
-      if (ui.join.reachable && !ui.phone && view.me && !view.me.recorded) setAttribute(qr, "src", `/api/sessions/${session.code}/qr.svg`);
+      if (ui.join.reachable && !ui.phone && view.me && !view.me.recorded) setAttribute(qr, "src", `/api/sessions/${ui.join.code}/qr.svg`);
       shut.hidden = ui.join.reachable;
       setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
       // Who only watches moves no clock: on a wall the room is wanted.

@@ -2,6 +2,7 @@
 
 /** @import { Dispatch, Lang, Person, Ui, View } from "../lib/types.d.ts" */
 import { checked, countHands, countsHands } from "../state/before.js";
+import { twinOf } from "../state/twins.js";
 import { element, icon, returnFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { counted, text } from "../lib/text.js";
@@ -80,7 +81,7 @@ export function openClass({ dispatch, check, qr, code: session, first = false })
       freeze.render(view.frozen, text(lang, "seats.freeze"));
       names.render(view.wallNames, text(lang, "seats.names"));
       hands.render(countsHands(session), text(lang, "seats.hands"));
-      syncList(list, students, ({ id }) => id, () => personRow(dispatch), (row, person) => renderPerson(row, person, lang));
+      syncList(list, students, ({ id }) => id, () => personRow(dispatch), (row, person) => renderPerson(row, person, lang, twinOf(person, students)));
     },
   };
 }
@@ -122,7 +123,10 @@ function personRow(dispatch) {
   const name = element("input", { class: "input class-name", maxlength: 40 });
   const mute = element("button", { class: "button", type: "button" });
   const undo = element("button", { class: "button", type: "button" });
-  const row = element("li", {}, [element("span", { class: "class-light" }), element("span"), name, mute, undo]);
+  const same = element("button", { class: "button", type: "button", "data-testid": "seat-same" });
+  const remove = element("button", { class: "button danger", type: "button", "data-testid": "seat-remove" });
+  const twin = element("p", { class: "class-twin" }, [element("span"), same, remove]);
+  const row = element("li", {}, [element("span", { class: "class-light" }), element("span"), name, mute, undo, twin]);
   const id = () => row.dataset["person"] ?? "";
   name.addEventListener("change", () => {
     const wanted = name.value.trim();
@@ -130,6 +134,8 @@ function personRow(dispatch) {
   });
   mute.addEventListener("click", () => dispatch({ type: "mutePerson", id: id(), on: mute.getAttribute("aria-pressed") !== "true" }));
   undo.addEventListener("click", () => dispatch({ type: "undoPerson", id: id(), name: name.value }));
+  same.addEventListener("click", () => dispatch({ type: "mergePeople", id: row.dataset["twin"] ?? "", other: id(), name: name.value }));
+  remove.addEventListener("click", () => dispatch({ type: "removePerson", id: id(), name: name.value }));
   return row;
 }
 
@@ -137,11 +143,13 @@ function personRow(dispatch) {
  * @param {HTMLElement} row
  * @param {Person} person
  * @param {Lang} lang
+ * @param {Person | undefined} twin who was called the same before
  */
-function renderPerson(row, person, lang) {
+function renderPerson(row, person, lang, twin) {
   row.dataset["person"] = person.id;
-  const [light, seat, name, mute, undo] = /** @type {HTMLElement[]} */ ([...row.children]);
-  if (!light || !seat || !name || !mute || !undo) return;
+  const [light, seat, name, mute, undo, second] = /** @type {HTMLElement[]} */ ([...row.children]);
+  if (!light || !seat || !name || !mute || !undo || !second) return;
+  renderTwin(row, second, person, lang, twin);
   light.classList.toggle("on", person.online);
   setAttribute(light, "role", "img");
   setAttribute(light, "aria-label", text(lang, person.online ? "seats.here" : "person_away"));
@@ -154,4 +162,26 @@ function renderPerson(row, person, lang) {
   setAttribute(mute, "title", text(lang, "seats.mute_title", { name: person.name }));
   setText(undo, text(lang, "seats.undo"));
   setAttribute(undo, "title", text(lang, "seats.undo_title", { name: person.name }));
+}
+
+/**
+ * A second seat of the same name: perhaps one person who lost the first, perhaps two people. Who teaches knows.
+ * @param {HTMLElement} row
+ * @param {HTMLElement} second
+ * @param {Person} person
+ * @param {Lang} lang
+ * @param {Person | undefined} twin
+ */
+function renderTwin(row, second, person, lang, twin) {
+  second.hidden = !twin;
+  if (!twin) return;
+  row.dataset["twin"] = twin.id;
+  const [words, same, remove] = /** @type {HTMLElement[]} */ ([...second.children]);
+  const both = twin.online && person.online;
+  if (words) setText(words, text(lang, both ? "seats.twin_both" : "seats.twin", { seat: twin.color }));
+  for (const [button, key] of /** @type {const} */ ([[same, "seats.same"], [remove, "seats.remove"]])) {
+    if (!button) continue;
+    setText(button, text(lang, key));
+    setAttribute(button, "title", text(lang, `${key}_title`, { name: person.name, seat: twin.color }));
+  }
 }

@@ -28,7 +28,7 @@ const QUIET_KEYS = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "Escape"])
  * @param {(view: Presented) => void} page.tell
  * @param {() => Promise<import("./class.js").Check>} page.check
  * @param {() => Promise<void>} page.openRoom
- * @param {string} page.qr
+ * @param {() => string} page.qr address of the picture
  * @param {string} page.code
  */
 export function mountPresenting({ band, bar, dispatch, shown, take, tell, check, openRoom, qr, code }) {
@@ -48,7 +48,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   let dialog = null;
   const people = element("button", { class: "button present-button", type: "button", "data-testid": "class" }, [icon("users"), element("span")]);
   people.addEventListener("click", () => {
-    dialog = openClass({ dispatch, check, qr, code });
+    dialog = openClass({ dispatch, check, qr: qr(), code });
     dispatch({ type: "tab", tab: "class" });
   });
   const copies = element("button", { class: "button present-button", type: "button", "data-testid": "room" }, [icon("layers"), element("span")]);

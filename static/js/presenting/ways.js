@@ -15,6 +15,8 @@ export function mountWays(bar, dispatch) {
   const mine = element("button", { class: "button way", type: "button", "data-testid": "my-copy" }, [icon("copy"), element("span")]);
   let onWall = "";
   let goingTo = "";
+  /** Whether it hangs there that this person came to. */
+  let yours = false;
   /** Whether it was told how the class stands. */
   let told = false;
   /** @type {number | null} null: nothing was told yet */
@@ -50,7 +52,10 @@ export function mountWays(bar, dispatch) {
       mine.disabled = opensLater(view);
       setAttribute(mine, "title", text(lang, mine.disabled ? "copy_later" : "seats.my_copy_title"));
       if (role === "viewer" && view.onWall && view.onWall !== onWall) dispatch({ type: "goToWall", code: view.onWall });
-      if (told && role === "student" && view.onWall && view.onWall !== onWall) dispatch({ type: "wallHung", code: view.onWall });
+      const hung = told && role === "student" && view.onWall !== "" && view.onWall !== onWall;
+      // Whose it is is told to them wherever they are: in their own copy, too, and when they come later.
+      if (hung || (view.yours && !yours)) dispatch({ type: "wallHung", code: view.onWall, yours: view.yours });
+      yours = view.yours;
       told = Boolean(role);
       onWall = view.onWall;
       if (handed !== null && view.handed > handed && role === "student") dispatch({ type: "copyHanded" });

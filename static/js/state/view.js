@@ -39,6 +39,7 @@ export function emptyView() {
     wallNames: false,
     handed: 0,
     onWall: "",
+    yours: false,
     home: "",
     rows: [],
     decisions: [],
@@ -91,7 +92,7 @@ export function applyMessage(view, message) {
     case "presenting":
       return { ...view, presenting: { view: message.view, by: message.by, at: message.at } };
     case "class":
-      return { ...view, frozen: message.frozen, wallNames: message.names, handed: message.handed[view.me?.id ?? ""] ?? 0, onWall: message.wall, home: message.home };
+      return { ...view, frozen: message.frozen, wallNames: message.names, handed: message.handed[view.me?.id ?? ""] ?? 0, onWall: message.wall, home: message.home, yours: message.yours };
     // A word to whoever looks at the page: nothing of the session changes.
     case "pointed":
       return view;

@@ -313,6 +313,7 @@ export const EN = {
   handed_open: "Open it",
   copy_later: "My copy opens at the reveal",
   walled: "The class looks at a copy on the wall.",
+  walled_yours: "Your accident is on the wall; nobody is told whose it is.",
   walled_open: "Go there",
   walled_over: "It is off the wall: the class goes on.",
   walled_back: "Back to the class",

@@ -313,6 +313,7 @@ export const ZH_HANS = {
   handed_open: "打开",
   copy_later: "我的副本将在揭晓时开放",
   walled: "投影上有一份副本，全班一起来看。",
+  walled_yours: "你遇到的情况上了投影，不会告诉任何人是谁的。",
   walled_open: "去看",
   walled_over: "投影已撤下，课堂继续。",
   walled_back: "回到课堂",

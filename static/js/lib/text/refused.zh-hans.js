@@ -168,6 +168,7 @@ export const ZH_HANS = {
   "past.computed": "“{resource}”是读取时算出来的，没有过去：请查看对象",
   "past.gone": "revision {revision} 已不再保留：日志只到 {compacted}",
   "past.unknown": "没有路径为“{resource}”的资源：请像 Kubernetes API 那样写，例如 api/v1/pods",
+  "people.mergeStudents": "请填另一个学生席位的 id",
   "people.rolesGiven": "请填其中之一：{known}；学生自己加入",
   "people.studentsMuted": "只有学生可以被禁言；其他人请收回席位",
   "people.teacherRenames": "只有教师可以给别人改名和禁言；你可以改自己的名字",
