@@ -207,7 +207,7 @@ function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code, o
   });
   const board = later(redraw, async () => {
     const [{ mountBoard }] = await Promise.all([
-      import("./class/lesson/board.js"), loadTexts(ui().lang, "lesson"), addStyles("class-wall", "class-lesson"),
+      import("./class/lesson/board.js"), loadTexts(ui().lang, "lesson"), addStyles("class-wall", "class-board", "class-lesson"),
     ]);
     const made = mountBoard();
     document.getElementById("stage")?.after(made.element);

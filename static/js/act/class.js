@@ -30,8 +30,12 @@ export function classIntents(world) {
     myCopy,
     copyHanded: () => say(t("handed"), "note", { label: t("handed_open"), run: myCopy }),
     goToWall,
-    wallHung: ({ code, yours }) => say(
-      t(yours ? "walled_yours" : "walled"), "note", code ? { label: t("walled_open"), run: () => goToWall({ code }) } : undefined),
+    wallHung: ({ code, yours }) => {
+      const { parent } = world.ui();
+      const back = parent && { label: t("walled_back"), run: () => location.assign(`/s/${parent.code}`) };
+      const go = code ? { label: t("walled_open"), run: () => goToWall({ code }) } : back;
+      say(t(yours ? "walled_yours" : "walled"), "note", go ?? undefined);
+    },
     putOnWall: ({ code }) => attempt(async () => {
       const made = await request("POST", `${copies}/${encodeURIComponent(code)}/wall`, { ask: true }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
       const go = async () => location.assign(await enter(made.code));

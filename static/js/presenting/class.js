@@ -177,11 +177,10 @@ function renderTwin(row, second, person, lang, twin) {
   if (!twin) return;
   row.dataset["twin"] = twin.id;
   const [words, same, remove] = /** @type {HTMLElement[]} */ ([...second.children]);
-  const both = twin.online && person.online;
-  if (words) setText(words, text(lang, both ? "seats.twin_both" : "seats.twin", { seat: twin.color }));
+  if (words) setText(words, text(lang, twin.online ? "seats.twin_both" : "seats.twin"));
   for (const [button, key] of /** @type {const} */ ([[same, "seats.same"], [remove, "seats.remove"]])) {
     if (!button) continue;
     setText(button, text(lang, key));
-    setAttribute(button, "title", text(lang, `${key}_title`, { name: person.name, seat: twin.color }));
+    setAttribute(button, "title", text(lang, `${key}_title`, { name: person.name }));
   }
 }
