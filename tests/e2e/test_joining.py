@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 from tests.tools.server import Server
@@ -61,10 +61,44 @@ def test_a_teacher_closes_the_door_and_a_newcomer_is_told(open_classroom: Callab
     page.get_by_test_id("join-name").fill("Lin")
     page.get_by_test_id("join-submit").click()
     expect(page.locator("#join-error")).to_contain_text("the teacher has closed this session to newcomers")
+    chinese = classroom.watch(classroom.context(locale="zh-CN").new_page())
+    chinese.goto(f"{classroom.server.url}/join/{classroom.code}")
+    chinese.get_by_test_id("join-name").fill("Mei")
+    chinese.get_by_test_id("join-submit").click()
+    expect(chinese.locator("#join-error")).to_have_text("教师已停止接收新成员：请让教师重新开放")
+    picture(chinese, "join-closed-zh-hans")
     with teacher.expect_response("**/door"):
         door.check()
     page.get_by_test_id("join-submit").click()
     page.wait_for_url("**/s/**")
+
+
+def test_a_second_seat_of_one_person_is_one_again(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("empty")
+    teacher, first = classroom.teacher(), classroom.student("Mei")
+    # The same browser finds its seat by the join address, and is asked for nothing.
+    first.goto(f"{classroom.server.url}/join/{classroom.code}")
+    first.wait_for_url(f"**/s/{classroom.code}")
+    second = classroom.student("mei")
+    assert len({seat(page) for page in (first, second)}) == 2
+    teacher.get_by_test_id("class").click()
+    dialog = teacher.get_by_test_id("class-dialog")
+    same = dialog.get_by_test_id("seat-same").locator("visible=true")
+    expect(same).to_have_count(1)
+    picture(teacher, "class-second-seat")
+    # The page of the seat that is gone finds itself on the other one.
+    with second.expect_navigation(url=f"**/s/{classroom.code}"):
+        same.click()
+    wait_state(second, lambda state: state["connection"] == "live", "the second browser is back")
+    expect(same).to_have_count(0)
+    expect(dialog.locator(".class-people li")).to_have_count(1)
+    assert seat(second) == seat(first)
+
+
+def seat(page: Page) -> str:
+    """Return the id of the seat on which a page's person sits."""
+    me = "async () => (await (await fetch(`/api${location.pathname.replace('/s/', '/sessions/')}`)).json()).me.id"
+    return str(page.evaluate(me))
 
 
 def test_who_comes_from_elsewhere_is_asked_for_the_pass_phrase(

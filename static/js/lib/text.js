@@ -60,6 +60,15 @@ export function text(lang, key, values) {
     .replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
+/**
+ * Names one after another, as this language lists them.
+ * @param {Lang} lang
+ * @param {readonly string[]} names
+ */
+export function listed(lang, names) {
+  return names.join(lang === "zh-hans" ? "、" : ", ");
+}
+
 /** @type {Record<Lang, string>} */
 const LOCALES = { en: "en", "zh-hans": "zh-Hans-CN" };
 

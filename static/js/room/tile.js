@@ -3,7 +3,7 @@
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Tile } from "./model.js" */
 import { element, icon } from "../dom/dom.js";
-import { counted, text } from "../lib/text.js";
+import { counted, listed, text } from "../lib/text.js";
 import { ago, bars, reasonOf, waitingOf } from "./model.js";
 
 const SIGNS = { stuck: "ban", working: "play", idle: "clock", done: "check", failed: "warn" };
@@ -64,7 +64,7 @@ export function linesOf(tile, lang, nowMs) {
   if (tile.seconds !== undefined) lines.push(counted(lang, "room.done_after", { minutes: Math.floor(tile.seconds / 60), seconds: String(tile.seconds % 60).padStart(2, "0") }));
   const waits = tile.pending.find(({ reason }) => reason);
   if (tile.problem) lines.push(tile.problem);
-  if (waits) lines.push(reasonOf(tile), text(lang, "room.waits", { pods: waits.pods.join(", ") }));
+  if (waits) lines.push(reasonOf(tile), text(lang, "room.waits", { pods: listed(lang, waits.pods) }));
   for (const { pod, node } of tile.nominated.slice(0, 1)) lines.push(text(lang, "room.nominated", { pod, node }));
   const past = ago(tile.since, nowMs);
   const when = counted(lang, `room.ago_${past.unit}`, { count: past.count });

@@ -3,7 +3,7 @@
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Bar } from "./model.js" */
 import { formatCpu, formatMemory, formatRequests } from "../lib/quantity.js";
-import { counted, number, text } from "../lib/text.js";
+import { counted, listed, number, text } from "../lib/text.js";
 
 /** @typedef {{key: string, uid: string, name: string, priority: number, cpu: number, memory: number, queue: string, node: string | null}} HandPod */
 /** `GET …/byhand`. @typedef {{round: number, left: number, queues: string[], pods: HandPod[], nodes: NodeRoom[]}} Round */
@@ -120,7 +120,7 @@ export function sidesOf(result, round, lang) {
           ],
         };
       }),
-      waits: waits.length ? counted(lang, "rules.waiting_names", { count: waits.length, names: waits.map(shortOf).join(text(lang, "rules.comma")) }) : "",
+      waits: waits.length ? counted(lang, "rules.waiting_names", { count: waits.length, names: listed(lang, waits.map(shortOf)) }) : "",
     };
   });
 }

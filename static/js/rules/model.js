@@ -3,7 +3,7 @@
 /** @import { Lang } from "../lib/types.d.ts" */
 import { formatCpu } from "../lib/quantity.js";
 import { said } from "../lib/said.js";
-import { counted, number, text } from "../lib/text.js";
+import { counted, listed, number, text } from "../lib/text.js";
 
 /** As the session API tells a rule. @typedef {{id: string, title: {en: string, zh: string}, because: {en: string, zh: string}, kind: string, decides: boolean, findable: boolean}} Rule */
 /** @typedef {{key: string, name: string, priority: number, cpu: number, memory: number, protected?: boolean, held?: boolean}} Pod */
@@ -142,9 +142,9 @@ function waitsFor(pod, told, lang) {
 
 /** @param {readonly Pod[]} dying @param {Told} told @param {Lang} lang */
 function diesOf(dying, told, lang) {
-  if (dying.length) return counted(lang, "rules.die", { count: dying.length, names: dying.map(({ name, priority }) => `${name} (${number(lang, priority)})`).join(", ") });
+  if (dying.length) return counted(lang, "rules.die", { count: dying.length, names: listed(lang, dying.map(({ name, priority }) => `${name} (${number(lang, priority)})`)) });
   if (!told.chosen) return told.message.split("\n")[0] || text(lang, "rules.nowhere");
-  const ties = told.nodes.length > 1 ? ` ${text(lang, "rules.ties", { nodes: told.nodes.join(", ") })}` : "";
+  const ties = told.nodes.length > 1 ? ` ${text(lang, "rules.ties", { nodes: listed(lang, told.nodes) })}` : "";
   return text(lang, "rules.nobody_dies") + ties;
 }
 

@@ -93,6 +93,7 @@ test("a preemption is told by the criterion that decided and why the favourite w
     { key: "vote.decided_by", values: { criterion: "highestPriority" } },
     { key: "vote.struck", values: { name: "n1", criterion: "highestPriority" } },
   ]);
+  assert.deepEqual(whyLines(poll, "zh-hans").lines[0].values, { pods: "web、batch-a、batch-b" }, "as Chinese lists");
   assert.deepEqual(answerTitle(poll, "en"), { key: "vote.chose", values: { name: "n2" } });
 });
 

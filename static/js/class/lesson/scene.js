@@ -6,7 +6,7 @@
 /** @import { Step } from "./model.js" */
 import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
-import { number, text } from "../../lib/text.js";
+import { listed, number, text } from "../../lib/text.js";
 import { sealedPod } from "../../state/classroom.js";
 import { groupOf } from "../../state/groups.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
@@ -163,8 +163,8 @@ function podCard() {
       if (look === drawn) return;
       drawn = look;
       const { cpuMilli, memoryBytes, extended } = podRequests(pod);
-      const requests = [cpuMilli ? `${formatCpu(cpuMilli)} CPU` : "", memoryBytes ? formatMemory(memoryBytes) : "",
-        ...Object.entries(extended).map(([resource, amount]) => `${amount} ${resource}`)].filter(Boolean).join(", ");
+      const requests = listed(ui.lang, [cpuMilli ? `${formatCpu(cpuMilli)} CPU` : "", memoryBytes ? formatMemory(memoryBytes) : "",
+        ...Object.entries(extended).map(([resource, amount]) => `${amount} ${resource}`)].filter(Boolean));
       facts.replaceChildren();
       for (const [label, value] of [
         ["lesson.priority", number(ui.lang, pod.spec?.priority ?? 0)], ["lesson.requests", requests],

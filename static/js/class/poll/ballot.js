@@ -5,7 +5,7 @@
 /** @import { Ballot, Choice, Line } from "./model.js" */
 import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { ring, setRing } from "../../dom/h.js";
-import { number, text } from "../../lib/text.js";
+import { listed, number, text } from "../../lib/text.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
 import { factsBar, factsLine, freeLines, partsOf } from "./facts.js";
@@ -124,10 +124,10 @@ export function podLine(view, key, ui) {
   const pod = /** @type {PodSlim | null} */ (key ? objectAt(view, "pods", key) : null);
   if (!pod) return "";
   const { cpuMilli, memoryBytes, extended } = podRequests(pod);
-  const requests = [
+  const requests = listed(ui.lang, [
     cpuMilli ? `${formatCpu(cpuMilli)} CPU` : "", memoryBytes ? formatMemory(memoryBytes) : "",
     ...Object.entries(extended).map(([name, amount]) => `${amount} ${name}`),
-  ].filter(Boolean).join(", ");
+  ].filter(Boolean));
   return [
     pod.metadata.name, requests && text(ui.lang, "vote.wants", { requests }),
     text(ui.lang, "vote.priority", { priority: number(ui.lang, pod.spec?.priority ?? 0) }),

@@ -3,7 +3,7 @@
 /** @import { Poll, PollKept, PollOption } from "../../lib/class.d.ts" */
 /** @import { Lang } from "../../lib/types.d.ts" */
 import { said, shuffled } from "../../lib/said.js";
-import { text } from "../../lib/text.js";
+import { listed, text } from "../../lib/text.js";
 import { cameTrue, idsOf } from "../../state/votes.js";
 
 /** Options that a digit chooses. */
@@ -189,5 +189,5 @@ export function questionOf({ kind, pod, question }, lang) {
  */
 export function nameIn(poll, lang) {
   const labels = new Map(poll.options.map(({ id, label }) => [id, said(lang, label)]));
-  return (ids) => ids.map((id) => labels.get(id) ?? id).join(text(lang, "vote.list"));
+  return (ids) => listed(lang, ids.map((id) => labels.get(id) ?? id));
 }

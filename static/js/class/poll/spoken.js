@@ -2,7 +2,7 @@
 
 /** @import { Lang } from "../../lib/types.d.ts" */
 /** @import { Ballot, Line } from "./model.js" */
-import { text } from "../../lib/text.js";
+import { listed, text } from "../../lib/text.js";
 import { SAID_SECONDS } from "./model.js";
 
 /** Of one page: what it has said already. */
@@ -21,7 +21,7 @@ export class Speaker {
     const right = ballot.state === "revealed" ? ballot.options.filter(({ right, chosen }) => right || chosen).map(({ label }) => label) : [];
     const words = [...new Set([
       say(ballot.chip), ballot.state === "open" && !ballot.status.length ? ballot.question : "",
-      right.length ? text(lang, "vote.came", { name: right.join(", ") }) : "", ...ballot.status.slice(0, 1).map(say),
+      right.length ? text(lang, "vote.came", { name: listed(lang, right) }) : "", ...ballot.status.slice(0, 1).map(say),
     ])].filter(Boolean).map((one) => one.replace(/[.。]$/, "")).join(". ");
     const next = `${poll} ${words}`;
     const due = SAID_SECONDS.some((mark) => ballot.seconds !== null && ballot.seconds <= mark && this.left > mark);

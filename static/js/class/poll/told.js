@@ -3,7 +3,7 @@
 /** @import { Block, Poll, PollAnswer, PollExplain } from "../../lib/class.d.ts" */
 /** @import { Lang } from "../../lib/types.d.ts" */
 /** @import { Line } from "./model.js" */
-import { number } from "../../lib/text.js";
+import { listed, number } from "../../lib/text.js";
 import { countsOf, percent } from "./counts.js";
 import { nameIn } from "./model.js";
 
@@ -38,7 +38,7 @@ export function whyLines(poll, lang) {
   const lines = [];
   const stays = !answer.chosen || answer.chosen === "none";
   const victims = answer.victims ?? [];
-  if (victims.length && poll.kind === "node") lines.push({ key: "vote.victims", values: { pods: victims.map(shortName).join(", ") } });
+  if (victims.length && poll.kind === "node") lines.push({ key: "vote.victims", values: { pods: listed(lang, victims.map(shortName)) } });
   if (explain.criterion) lines.push({ key: "vote.decided_by", values: { criterion: explain.criterion } });
   else if (!stays && poll.kind === "node") lines.push(scoreLine(poll, answer, explain, lang));
   const favourite = favouriteOf(poll, lang);
@@ -58,7 +58,7 @@ function scoreLine(poll, { chosen, tie = [] }, { total = {}, failed = {} }, lang
   const points = total[chosen ?? ""];
   const name = label(chosen ?? "");
   if (tie.length > 1) {
-    const nodes = tie.map(label).join(", ");
+    const nodes = listed(lang, tie.map(label));
     return points === undefined ? { key: "vote.tied_all", values: { nodes, name } }
       : { key: "vote.tied", values: { nodes, points: number(lang, points), name } };
   }

@@ -7,7 +7,7 @@
 import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { ring, setRing } from "../../dom/h.js";
 import { pluginLook } from "../../lib/hues.js";
-import { number, text } from "../../lib/text.js";
+import { listed, number, text } from "../../lib/text.js";
 import { pluginHues } from "../../state/selectors.js";
 import { tellProse } from "../lesson/prose.js";
 import { podLine } from "./ballot.js";
@@ -139,7 +139,7 @@ function answeredPart() {
       legend.classList.toggle("once", !twice);
       bars.render(poll, ui, false);
       const none = total[0] || total[1] ? unchosen(poll, ui.lang).map(({ label }) => label) : [];
-      setText(nobody, none.length ? text(ui.lang, "vote.nobody", { answers: none.join(text(ui.lang, "vote.list")) }) : "");
+      setText(nobody, none.length ? text(ui.lang, "vote.nobody", { answers: listed(ui.lang, none) }) : "");
       const line = classLine(poll, ui.lang);
       setText(did, line ? sayLine(ui, line.title) : "");
       setText(of, line ? [line.of, line.changed].map((one) => (one ? sayLine(ui, one) : "")).filter(Boolean).join(" · ") : "");

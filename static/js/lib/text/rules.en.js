@@ -65,7 +65,6 @@ export const EN = {
   "rules.no_optimum": "No optimum: {why}",
   "rules.others": "others",
   "rules.waiting_names": "{count} {count|waits|wait}: {names}",
-  "rules.comma": ", ",
   "rules.left": "{count} {count|pod waits|pods wait}. Drag one to a node, or choose it, then the node.",
   "rules.important": "important",
   "rules.free": "free: {cpu} CPU, {memory}",

@@ -65,7 +65,6 @@ export const ZH_HANS = {
   "rules.no_optimum": "没有最优解：{why}",
   "rules.others": "其他",
   "rules.waiting_names": "{count} 个在等待：{names}",
-  "rules.comma": "、",
   "rules.left": "{count} 个 Pod 在等待。把一个拖到节点上，或先选 Pod 再选节点。",
   "rules.important": "重要",
   "rules.free": "空闲：{cpu} CPU，{memory}",

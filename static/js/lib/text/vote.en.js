@@ -73,7 +73,6 @@ export const EN = {
   "vote.first": "first vote, alone",
   "vote.second": "second vote, after talking",
   "vote.nobody": "chosen by nobody: {answers}",
-  "vote.list": ", ",
   "vote.all": "{count} {count|vote|votes}",
   "vote.each": "{count} {count|vote|votes} each",
   "vote.tied": "{nodes} tied at {points} {points|point|points}. The lot from the seed gave {name}.",

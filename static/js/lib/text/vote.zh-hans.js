@@ -73,7 +73,6 @@ export const ZH_HANS = {
   "vote.first": "第一次投票，独立作答",
   "vote.second": "第二次投票，讨论之后",
   "vote.nobody": "无人选择：{answers}",
-  "vote.list": "、",
   "vote.all": "{count} 票",
   "vote.each": "各 {count} 票",
   "vote.tied": "{nodes} 同为 {points} 分，按种子抽签得到 {name}。",
