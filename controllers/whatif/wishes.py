@@ -36,6 +36,8 @@ OF_CONDITIONS: Final = "node.kubernetes.io/"
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 CPU: Final = "cpu"
+MILLI: Final = 1_000
+"""Millicores of one core."""
 PODS: Final = "pods"
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 
@@ -120,8 +122,16 @@ def written(resource: str, amount: int) -> str:
     return str(amount)
 
 
+def said(resource: str, amount: int) -> str:
+    """Return an amount as people read it everywhere: of CPU millicores below one core, cores from there on."""
+    if resource != CPU or amount < MILLI:
+        return written(resource, amount)
+    whole, part = divmod(amount, MILLI)
+    return f"{whole}.{part:03}".rstrip("0").rstrip(".")
+
+
 def _listed(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{resource} {written(resource, amount)}" for resource, amount in sorted(amounts.items()))
+    return ", ".join(f"{resource} {said(resource, amount)}" for resource, amount in sorted(amounts.items()))
 
 
 def _node_patch(name: str, patch: Change) -> Change:

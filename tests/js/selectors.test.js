@@ -49,6 +49,13 @@ test("of what a pod does not ask for nothing is said", () => {
   assert.deepEqual([[500, 2 ** 29], [500, 0], [0, 0]].map(([cpu, memory]) => formatAsked(cpu, memory)), ["500m cpu · 512 Mi", "500m cpu", ""]);
 });
 
+test("what the scheduler counts otherwise is taken as it is told: an impossible resize is held, not wished", () => {
+  const wish = { containers: [{ name: "c", resources: { requests: { cpu: "64" } } }] };
+  assert.equal(podRequests(pod("p", wish)).cpuMilli, 64_000);
+  const { cpuMilli, memoryBytes, pods } = podRequests({ ...pod("p", wish), counts: { cpu: "500m", memory: "1024" } });
+  assert.deepEqual([cpuMilli, memoryBytes, pods], [500, 1024, 1]);
+});
+
 test("a pod asks for its containers, or its largest init container, with sidecars and overhead", () => {
   const asks = (spec) => podRequests(pod("p", spec)).cpuMilli;
   assert.equal(asks({ containers: [...requests("250m"), ...requests("500m")] }), 750);

@@ -69,3 +69,28 @@ def test_what_a_pod_says_of_its_usage_is_what_it_uses() -> None:
     together = node_usage([pod], 0)
     assert node["usage"]["cpu"] + 1200 == together.cpu
     assert node["usage"]["memory"] + (64 << 20) == together.memory
+
+
+@pytest.mark.parametrize(
+    ("conditions", "counts"),
+    [
+        ([{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}], {"cpu": "500m", "memory": "1024"}),
+        ([{"type": "PodResizePending", "status": "True", "reason": "Deferred"}], {"cpu": "64000m", "memory": "1024"}),
+        ([{"type": "Ready", "status": "True"}], None),
+    ],
+)
+def test_of_a_pod_that_is_resized_the_page_is_told_what_the_scheduler_counts(
+    conditions: list[dict[str, str]], counts: dict[str, str] | None
+) -> None:
+    pod = running("web", requests={"cpu": "64", "memory": "1Ki"})
+    held = {"cpu": "500m", "memory": "1Ki"}
+    given = {"resources": {"requests": held}, "allocatedResources": held}
+    pod["status"]["containerStatuses"] = [{"name": "c", "state": {"running": {}}, **given}]
+    pod["status"]["conditions"] = conditions
+    assert slim("pods", pod).get("counts") == counts
+
+
+def test_of_a_pod_that_asks_as_a_whole_the_page_is_told_how_much() -> None:
+    pod = running("web", requests={"cpu": "100m"})
+    pod["spec"]["resources"] = {"requests": {"cpu": "2"}}
+    assert slim("pods", pod)["counts"] == {"cpu": "2000m"}

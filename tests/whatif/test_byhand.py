@@ -60,7 +60,7 @@ def test_every_filter_that_forbids_says_so_with_its_amounts() -> None:
     pod = next(info for info in past.pods if info.pod.name == "hand-1-01")
     refused = byhand.refused_there(past, pod, "small")
     assert [one["plugin"] for one in refused] == ["TaintToleration", "NodeResourcesFit"]
-    assert byhand.in_words(refused[1]) == "Insufficient cpu (cpu: asks 1000m, free are 500m)"
+    assert byhand.in_words(refused[1]) == "Insufficient cpu (cpu: asks 1, free are 500m)"
     assert byhand.in_words(refused[0]) == "node(s) had untolerated taint {gpu: }"
     assert byhand.refused_there(past, pod, "large") == []
     with pytest.raises(LookupError):

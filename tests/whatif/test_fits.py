@@ -43,7 +43,7 @@ def test_a_pod_that_is_too_large() -> None:
     plane.pod("holder", "1", nodeName="a")
     uid = plane.pod("p", "1500m")
     assert texts(plane, uid) == [
-        "ask for cpu 1 instead of cpu 1500m",
+        "ask for cpu 1 instead of cpu 1.5",
         "give node a cpu 500m more",
         "give node b cpu 500m more",
         "delete pod default/holder from node a (priority 0)",

@@ -17,7 +17,8 @@ import { lightButton, reasonsSection } from "./reasons.js";
 import { preemptionSections } from "./preemption.js";
 import { makeRefusals } from "./refusals.js";
 import { makeKept } from "./kept.js";
-import { attempts, chartSection, pageOf, rowsOf, scoresSection } from "./sections.js";
+import { attempts, chartSection, hasPages, pageOf, rowsOf, scoresSection } from "./sections.js";
+import { spreadSection } from "./spread.js";
 
 /**
  * @typedef {object} DecisionInput
@@ -79,7 +80,8 @@ export function mountDecision(element, dispatch, ask) {
     const evicting = preemptionSections(trace, lang, say);
     // Where no node had room, what an eviction would do is the decision: it stands before the verdicts, which are all no.
     const early = decision.feasible === 0 && Object.keys(trace.result.preemption?.candidates ?? {}).length > 0;
-    const verdicts = column("dc-middle", reasonsSection(trace, lit, lang, dispatch), chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
+    const verdicts = column("dc-middle", reasonsSection(trace, lit, lang, dispatch), hasPages(decision) ? spreadSection(decision, lang) : null,
+      chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
     const outcome = column("dc-right", plainWords(decision, trace, lang), ...(early ? evicting : []),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang));
     keepFocus(body, () => body.replaceChildren(...[

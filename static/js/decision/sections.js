@@ -57,12 +57,17 @@ function attemptIcon(trace) {
   return fate === "assumed" || (result.result === undefined && !result.fitError) ? "clock" : "ban";
 }
 
+/** @param {Decision} decision */
+export function hasPages(decision) {
+  return decision.rows.length > PAGE_ROWS;
+}
+
 /**
  * On one page nodes stand in order of name, as on the stage; over several pages the best must come first.
  * @param {Decision} decision
  */
 export function rowsOf(decision) {
-  return decision.rows.length > PAGE_ROWS ? byRank(decision) : decision.rows;
+  return hasPages(decision) ? byRank(decision) : decision.rows;
 }
 
 /**

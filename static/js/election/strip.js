@@ -40,7 +40,8 @@ export function surroundings(dispatch) {
       const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(lang, key, values);
       const all = replicas(view, component);
       setAttribute(cards, "aria-label", t("election.replicas"));
-      syncList(cards, all, (one) => one.metadata.name, (one) => card(one, dispatch), (place, one) => tellCard(place, one, all.indexOf(one), story, colours, ui, view));
+      syncList(cards, all, (one) => one.metadata.name, (one) => card(one, dispatch), (place, one) =>
+        tellCard(place, one, all.indexOf(one), { story, colours, ui, view, retry: timings(view, component).retry }));
       tellSettings(settings, timings(view, component), lang);
 
       setText(titles.why, t("election.why"));
@@ -101,12 +102,9 @@ function card({ metadata: { name } }, dispatch) {
  * @param {HTMLElement} place
  * @param {ReplicaSlim} replica
  * @param {number} index
- * @param {Story} story
- * @param {Colours} colours
- * @param {Ui} ui
- * @param {View} view
+ * @param {{story: Story, colours: Colours, ui: Ui, view: View, retry: number}} told `retry`: seconds between two tries for the lease
  */
-function tellCard(place, { metadata: { name }, status }, index, story, colours, ui, view) {
+function tellCard(place, { metadata: { name }, status }, index, { story, colours, ui, view, retry }) {
   const { lang } = ui;
   const row = story.rows.find((one) => one.identity === name);
   const belief = row?.beliefs.at(-1);
@@ -125,7 +123,7 @@ function tellCard(place, { metadata: { name }, status }, index, story, colours, 
   const since = belief?.open ? text(lang, "election.since", { time: clockTime(view.epochMs + belief.fromMs) })
     : state === "down" ? text(lang, "election.down")
       : sight ? text(lang, "election.seesEnd", { holder: sight.holder, seconds: number(lang, (sight.expiresMs - story.toMs) / 1000, 1) })
-        : text(lang, "election.follows", { holder: status?.lease?.holder || "–" });
+        : followsWords(lang, status?.lease, retry);
   const clock = (status?.clockRate ?? 1) !== 1 ? text(lang, "election.clockRate", { rate: number(lang, status?.clockRate ?? 1, 2) })
     : Math.abs(status?.clockSkewMs ?? 0) >= 1 ? text(lang, "election.clockOff", { seconds: number(lang, (status?.clockSkewMs ?? 0) / 1000, 1) })
       : "";
@@ -135,6 +133,18 @@ function tellCard(place, { metadata: { name }, status }, index, story, colours, 
   setAttribute(fault, "aria-label", text(lang, "election.doFaultTo", { who: name }));
   setAttribute(fault, "title", text(lang, "election.doFaultTo", { who: name }));
   fault.hidden = view.me?.role !== "teacher" || Boolean(ui.past.revision);
+}
+
+/**
+ * What one does that neither leads nor waits for an end that it sees.
+ * @param {Lang} lang
+ * @param {{holder?: string} | null | undefined} lease as it has seen it; none where it has seen none yet
+ * @param {number} retry seconds between its tries
+ */
+export function followsWords(lang, lease, retry) {
+  const seconds = number(lang, retry, 1);
+  if (lease?.holder) return text(lang, "election.follows", { holder: lease.holder });
+  return text(lang, lease ? "election.seesFree" : "election.seesNone", { seconds });
 }
 
 /**

@@ -68,6 +68,8 @@ export interface PodSlim extends Slim {
   hues?: { owner?: number; priority?: number; namespace?: number };
   /** What its running containers use on average: millicores, bytes; absent while none runs. */
   usage?: { cpu: number; memory: number };
+  /** What the scheduler counts for it where that does not follow from its containers' requests: during a resize, or asked as a whole. */
+  counts?: Record<string, string>;
   spec: {
     nodeName?: string;
     priority?: number;

@@ -109,7 +109,16 @@ export function makeField(scroller, canvas) {
     return { box, node, glyph: y < (covered.get(box.name) ?? Infinity) ? podAt(input, box, node, x, y) : null };
   }
 
-  return { paint, hit };
+  /**
+   * Where the content begins, as far as it is scrolled, in a host whose edge is told.
+   * @param {DOMRect} host
+   */
+  function origin(host) {
+    const edge = scroller.getBoundingClientRect();
+    return { x: (edge.left - host.left) / pageZoom() + MARGIN, y: (edge.top - host.top) / pageZoom() + MARGIN - scroller.scrollTop };
+  }
+
+  return { paint, hit, origin };
 }
 
 /**

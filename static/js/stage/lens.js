@@ -27,21 +27,23 @@ export function mountLens(host) {
   const lens = h("div", { class: "st-lens", "aria-hidden": "true" }, h("header", {}, title, hint), canvas,
     h("p", { class: "st-lens-reason" }));
   const tip = h("div", { class: "st-tip", "aria-hidden": "true" });
-  lens.hidden = tip.hidden = true;
-  host.append(lens, tip);
+  const frame = h("div", { class: "st-lens-frame", "aria-hidden": "true" });
+  lens.hidden = tip.hidden = frame.hidden = true;
+  host.append(frame, lens, tip);
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
   function hide() {
-    lens.hidden = tip.hidden = true;
+    lens.hidden = tip.hidden = frame.hidden = true;
   }
 
   /**
    * @param {FieldInput} input
    * @param {{box: TileBox, node: NodeModel, glyph: Glyph | null}} hit
    * @param {{x: number, y: number}} at in the host
+   * @param {{x: number, y: number}} origin where the field's content begins, in the host
    */
-  function show(input, hit, at) {
-    if (input.layout.level >= 4) showLens(input, hit.node, at);
+  function show(input, hit, at, origin) {
+    if (input.layout.level >= 4) showLens(input, hit.node, at, origin);
     else showTip(input, hit, at);
   }
 
@@ -49,8 +51,9 @@ export function mountLens(host) {
    * @param {FieldInput} input
    * @param {NodeModel} node
    * @param {{x: number, y: number}} at
+   * @param {{x: number, y: number}} origin
    */
-  function showLens(input, node, at) {
+  function showLens(input, node, at, origin) {
     tip.hidden = true;
     const zone = input.layout.zones.find((one) => one.nodes.includes(node.name));
     if (!zone) return;
@@ -66,6 +69,12 @@ export function mountLens(host) {
       ? [`${node.name}: ${scene.reason}`, refusalSentence(scene.details, input.lang, input.model.say)].filter(Boolean).join(". ") : describe(input, node));
     drawLens(input, names);
     place(host, lens, at, 320, 226);
+    const edge = frameOf(names.flatMap((name) => input.layout.byName.get(name) ?? []));
+    frame.hidden = !edge;
+    if (!edge) return;
+    frame.style.transform = `translate(${Math.round(origin.x + edge.x)}px, ${Math.round(origin.y + edge.y)}px)`;
+    frame.style.width = `${edge.w}px`;
+    frame.style.height = `${edge.h}px`;
   }
 
   /**
@@ -97,7 +106,7 @@ export function mountLens(host) {
    * @param {{x: number, y: number}} at
    */
   function showTip(input, { node, glyph }, at) {
-    lens.hidden = true;
+    lens.hidden = frame.hidden = true;
     const lines = glyph
       ? [glyph.key, [stateWords(glyph, input.lang), formatAsked(glyph.cpuMilli, glyph.memoryBytes) || text(input.lang, "stage.noRequests"),
         text(input.lang, "hand.priority", { n: glyph.priority })].join(" · ")]
@@ -133,6 +142,22 @@ function place(host, box, at, width, height) {
   const x = at.x + 18 + width > host.clientWidth ? at.x - width - 14 : at.x + 18;
   const y = Math.max(8, Math.min(at.y + 14, host.clientHeight - height - 8));
   box.style.transform = `translate(${Math.round(Math.max(8, x))}px, ${Math.round(y)}px)`;
+}
+
+/** How far the frame stands off the nodes that the lens shows, pixels. */
+const FRAME_OFF = 3;
+
+/**
+ * What encloses some nodes, so that it is seen which of the field the lens shows; null around none.
+ * @param {readonly {x: number, y: number, w: number, h: number}[]} boxes
+ */
+export function frameOf(boxes) {
+  if (boxes.length === 0) return null;
+  const x = Math.min(...boxes.map((box) => box.x)) - FRAME_OFF;
+  const y = Math.min(...boxes.map((box) => box.y)) - FRAME_OFF;
+  return {
+    x, y, w: Math.max(...boxes.map((box) => box.x + box.w)) + FRAME_OFF - x, h: Math.max(...boxes.map((box) => box.y + box.h)) + FRAME_OFF - y,
+  };
 }
 
 /**

@@ -30,7 +30,7 @@ export function mountPointer(host, scroller, { field, lens, dispatch, input, zoo
       hovered = hit?.node.name ?? "";
       scroller.style.cursor = hit ? "pointer" : "";
       const edge = host.getBoundingClientRect();
-      if (now && hit) lens.show(now, hit, { x: (x - edge.left) / pageZoom(), y: (y - edge.top) / pageZoom() });
+      if (now && hit) lens.show(now, hit, { x: (x - edge.left) / pageZoom(), y: (y - edge.top) / pageZoom() }, field.origin(edge));
       else lens.hide();
     },
     leave: () => {

@@ -174,6 +174,16 @@ const requestsMemory = new WeakMap();
 export function podRequests(pod) {
   const known = requestsMemory.get(pod);
   if (known) return known;
+  const counted = { ...(pod.counts ? resourcesOf(pod.counts) : requestsOf(pod)), pods: 1 };
+  requestsMemory.set(pod, counted);
+  return counted;
+}
+
+/**
+ * @param {PodSlim} pod
+ * @returns {Resources}
+ */
+function requestsOf(pod) {
   const read = (/** @type {Container} */ container) => resourcesOf(container.resources?.requests ?? {});
   let sum = (pod.spec?.containers ?? []).map(read).reduce(addResources, NO_RESOURCES);
   let sidecars = NO_RESOURCES;
@@ -185,10 +195,7 @@ export function podRequests(pod) {
       largest = maxResources(largest, sidecars);
     } else largest = maxResources(largest, addResources(sidecars, read(init)));
   }
-  const requests = addResources(maxResources(sum, largest), resourcesOf(pod.spec?.overhead ?? {}));
-  const counted = { ...requests, pods: 1 };
-  requestsMemory.set(pod, counted);
-  return counted;
+  return addResources(maxResources(sum, largest), resourcesOf(pod.spec?.overhead ?? {}));
 }
 
 /**

@@ -149,6 +149,11 @@ export function growWaits(scene, samples) {
 /** Places of the three kinds of marks among the traces: pods with points, ties, pods with one feasible node. */
 const SCORE_TRACES = /** @type {const} */ ([isScored, isTie, (/** @type {Mark} */ mark) => isBound(mark) && !isScored(mark)]);
 
+/** @typedef {readonly [string, string]} Symbols of an owner whose hue is its own, and of one that shares it */
+
+/** How each kind is drawn. @type {readonly Symbols[]} */
+const SCORE_SYMBOLS = [["circle", "circle-dot"], ["circle-open", "circle-open"], ["line-ns-open", "line-ns-open"]];
+
 /**
  * @param {Scene} scene
  * @param {readonly Mark[]} marks
@@ -156,9 +161,9 @@ const SCORE_TRACES = /** @type {const} */ ([isScored, isTie, (/** @type {Mark} *
 export function scoresChart(scene, marks) {
   const { colours, size } = scene;
   const looks = [
-    { symbol: "circle", size: 8, line: { width: 1, color: colours.surf } },
-    { symbol: "circle-open", size: 15, line: { width: 2, color: colours.amb } },
-    { symbol: "line-ns-open", size: 11, line: { width: 2 } },
+    { size: 8, line: { width: 1, color: colours.surf } },
+    { size: 15, line: { width: 2, color: colours.amb } },
+    { size: 11, line: { width: 2 } },
   ];
   const data = looks.map((look, index) => {
     const { update } = growScores(scene, marks.filter(/** @type {(mark: Mark) => boolean} */ (SCORE_TRACES[index])));
@@ -166,7 +171,7 @@ export function scoresChart(scene, marks) {
     return {
       type: "scatter", mode: "markers", cliponaxis: false, yaxis: index === 2 ? "y2" : "y",
       x: at("x"), y: at("y"), customdata: at("customdata"), hovertext: at("hovertext"), hoverinfo: "text",
-      marker: { ...look, color: at("marker.color") },
+      marker: { ...look, symbol: at("marker.symbol"), color: at("marker.color") },
     };
   });
   const layout = layoutOf(scene, { l: 4.4 * size });
@@ -201,6 +206,7 @@ export function growScores(scene, marks) {
       hovertext: each((mark) => scoreHover(mark, scene.lang)),
       "marker.color": parts.map((part, index) =>
         part.map((mark) => (index === 1 ? scene.colours.amb : scene.colours.owner[mark.hue] ?? scene.colours.t2))),
+      "marker.symbol": parts.map((part, index) => part.map(({ ring }) => /** @type {Symbols} */ (SCORE_SYMBOLS[index])[ring ? 1 : 0])),
     },
     traces: [0, 1, 2],
   };

@@ -87,7 +87,7 @@ function decisionFacts({ fromMs, toMs, colours, lang }, epochMs) {
     ],
     owners: bound.length === 0 ? [fact(lang, "none", "plain", "noneBound")] : [
       ...owners.slice(0, OWNERS_SHOWN).map((one) => ({
-        key: `owner ${one.label}`, look: "dot", said: `${one.label} ${number(lang, one.count)}`, colour: colours.owner[one.hue] ?? colours.t2,
+        key: `owner ${one.label}`, look: one.ring ? "dot ring" : "dot", said: `${one.label} ${number(lang, one.count)}`, colour: colours.owner[one.hue] ?? colours.t2,
       })),
       ...(more > 0 ? [fact(lang, "more", "plain", "moreOwners", { n: number(lang, more) })] : []),
       fact(lang, "sum", "plain", "bound", { scored: number(lang, bound.filter(isScored).length), all: number(lang, bound.length) }),

@@ -27,16 +27,16 @@ export function preemptionsOf(marks) {
 /**
  * Owners by how many of their pods were bound, most first.
  * @param {readonly Mark[]} marks
- * @returns {{label: string, hue: number, count: number}[]}
+ * @returns {{label: string, hue: number, ring: boolean, count: number}[]}
  */
 export function ownersOf(marks) {
-  /** @type {Map<string, {label: string, hue: number, count: number}>} */
+  /** @type {Map<string, {label: string, hue: number, ring: boolean, count: number}>} */
   const owners = new Map();
   for (const mark of marks) {
     if (!isBound(mark)) continue;
     const known = owners.get(mark.label);
     if (known) known.count += 1;
-    else owners.set(mark.label, { label: mark.label, hue: mark.hue, count: 1 });
+    else owners.set(mark.label, { label: mark.label, hue: mark.hue, ring: mark.ring, count: 1 });
   }
   return [...owners.values()].sort((a, b) => b.count - a.count);
 }

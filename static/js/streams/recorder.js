@@ -40,7 +40,7 @@ const COLUMN_MS = 1_000;
  * @property {Float32Array} gpu
  */
 
-/** @typedef {DecisionLine & {label: string, hue: number, said: string}} Mark a decision with its owner's name and hue, and its pod as it is said */
+/** @typedef {DecisionLine & {label: string, hue: number, ring: boolean, said: string}} Mark a decision with its owner's name and look, and its pod as it is said */
 /** @typedef {{cpuMilli: number, memoryBytes: number, gpu: number}} Shape */
 
 /**
@@ -302,5 +302,6 @@ export function markOf(view, line) {
   const [namespace = "", name = ""] = line.pod.split("/");
   const pod = found?.metadata.uid === line.uid ? found : null;
   const group = ownerGroup(pod ?? { resource: "pods", metadata: { name, namespace }, spec: {}, status: {} });
-  return { ...line, said: saidKey(view, line.pod), label: group.label, hue: ownerLook(pod?.hues?.owner, group.key).hue };
+  const { hue, ring } = ownerLook(pod?.hues?.owner, group.key);
+  return { ...line, said: saidKey(view, line.pod), label: group.label, hue, ring };
 }

@@ -4,6 +4,8 @@ import { test } from "node:test";
 
 import { gapsOf, storyOf, whyOf, windowsOf } from "../../../static/js/election/model.js";
 import { ElectionRecorder, RENEWALS_MAX } from "../../../static/js/election/recorder.js";
+import { followsWords } from "../../../static/js/election/strip.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
 const [S0, S1] = ["kube-scheduler-0", "kube-scheduler-1"];
@@ -196,4 +198,11 @@ test("a lock that is written from outside tells whom it names", () => {
   ] });
   recorder.take(view, { nowMs: 9_000, past: { revision: 0 } });
   assert.deepEqual(recorder.renewals, [{ revision: 6, t: 4_000, who: "vm_1", lock: "kube-scheduler" }]);
+});
+
+test("one that neither leads nor sees an end says what it does: follows somebody, or tries for a lease that is free or unseen", async () => {
+  await loadTexts("en", "election");
+  assert.equal(followsWords("en", { holder: "kube-scheduler-1" }, 2), "follows kube-scheduler-1");
+  assert.equal(followsWords("en", { holder: "" }, 2), "sees a lease that nobody holds, tries for it every 2 s");
+  assert.equal(followsWords("en", null, 1.5), "has seen no lease yet, tries for it every 1.5 s");
 });

@@ -1,8 +1,12 @@
 // What the charts of Streams are told to draw.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { before, test } from "node:test";
 
-import { heatChart } from "../../../static/js/streams/charts.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
+import { growScores, heatChart } from "../../../static/js/streams/charts.js";
+import { ownersOf } from "../../../static/js/streams/marks.js";
+
+before(() => loadTexts("en", "dock"));
 
 const COLOURS = new Proxy({ heat: ["#1", "#2", "#3", "#4", "#5", "#6"], font: "sans" }, { get: (target, name) => target[name] ?? "#000" });
 const names = Array.from({ length: 30 }, (_, index) => `n${index + 1}`);
@@ -16,4 +20,13 @@ test("names of nodes stand under each other with room to be read: in a low chart
   assert.ok(low.yaxis.tickvals.length <= 10, `${low.yaxis.tickvals.length}`);
   assert.deepEqual(low.yaxis.ticktext, low.yaxis.tickvals.map((row) => names[row]));
   assert.deepEqual(low.yaxis2.ticktext, low.yaxis2.tickvals.map((row) => `${names[row]}!`));
+});
+
+test("two owners of one hue are told apart by their dots and by their keys", () => {
+  const mark = { result: "scheduled", node: "n1", points: 300, best: 1, said: "p", revision: 1, simTimeMs: 1, hue: 0, label: "api", ring: false };
+  const marks = [mark, { ...mark, label: "web", ring: true }];
+  const { update } = growScores(scene, marks);
+  assert.equal(update["marker.color"][0][0], update["marker.color"][0][1]);
+  assert.deepEqual(update["marker.symbol"][0], ["circle", "circle-dot"]);
+  assert.deepEqual(ownersOf(marks).map(({ ring }) => ring), [false, true]);
 });

@@ -106,7 +106,7 @@ test("memory is bounded, and a silence is a gap", () => {
 
 test("files begin with time and resourceVersion, and no name becomes a formula", () => {
   const time = (ms) => `t${ms}`;
-  const mark = { ...line("a"), label: "a", hue: 0 };
+  const mark = { ...line("a"), label: "a", hue: 0, ring: false };
   const preemption = { node: "n1", candidates: 2, criterion: "victimCount", victims: ["default/x", "default/y"], count: 2 };
   const queue = queueTable([
     { t: 1, revision: 5, active: 1, backoff: 0, unschedulable: 2, half: 1.25, twentieth: 3 },

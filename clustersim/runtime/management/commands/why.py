@@ -18,9 +18,9 @@ from clustersim import documents
 from clustersim.classroom import manifests
 from clustersim.plugins import installed
 from controllers.whatif.why import load, why
-from controllers.whatif.wishes import OF_CONDITIONS
+from controllers.whatif.wishes import CPU, OF_CONDITIONS, said
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.quantity import Amount
+from scheduler_core.api.quantity import milli_value
 
 CLUSTER_BYTES_MAX: Final = 1024 * 1024 * 1024
 """Bytes of a cluster's objects as kubectl prints them; more are refused."""
@@ -119,7 +119,7 @@ def _bytes(path: Path | None) -> bytes:
 
 
 def _lines(told: Mapping[str, Any]) -> Iterator[str]:
-    asks = ", ".join(f"{name} {amount}" for name, amount in told["requests"].items()) or "nothing"
+    asks = ", ".join(f"{name} {_amount(name, amount)}" for name, amount in told["requests"].items()) or "nothing"
     yield f"{told['pod']} asks for {asks}; priority {told['priority']}"
     if told["chosen"]:
         yield f"It fits: the scheduler would bind it to {told['chosen']}."
@@ -171,12 +171,8 @@ def _refusals(nodes: list[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _amount(resource: str, quantity: str) -> str:
-    """Return a quantity as the page writes it: millicores below one core, cores from there on."""
-    milli = Amount.read(quantity).nano // 1_000_000
-    if resource != "cpu" or milli < 1_000:
-        return quantity
-    whole, part = divmod(milli, 1_000)
-    return f"{whole}.{part:03}".rstrip("0").rstrip(".")
+    """Return a quantity as the page writes it."""
+    return said(resource, milli_value(quantity)) if resource == CPU else quantity
 
 
 def _preemption(told: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from controllers.kinds.core.pod import defaults, updates, warnings
 from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
+from controllers.kinds.core.pod.counting import counted_otherwise
 from controllers.kinds.core.pod.eviction import EVICTION
 from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts_cell, row_conditions, status_cell
 from controllers.kinds.core.pod.statuses import STATUS_PART
@@ -55,6 +56,11 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
 
 def _defaults(document: dict[str, Any]) -> None:
     defaults.pod(document)
+
+
+def _worked_out(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page is told of a pod besides: what it uses, and what is counted where requests do not say it."""
+    return {**usual_of_pod(document), **counted_otherwise(document)}
 
 
 def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
@@ -144,7 +150,7 @@ KIND: Final = Kind(
         "status.podIPs": lambda doc: "",
         "status.nominatedNodeName": _text("status", "nominatedNodeName"),
     },
-    page_worked_out=usual_of_pod,
+    page_worked_out=_worked_out,
     page={
         "spec": {
             "nodeName": True,

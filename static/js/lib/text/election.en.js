@@ -45,6 +45,8 @@ export const EN = {
   "election.since": "leads since {time}",
   "election.down": "its process is not there",
   "election.follows": "follows {holder}",
+  "election.seesFree": "sees a lease that nobody holds, tries for it every {seconds} s",
+  "election.seesNone": "has seen no lease yet, tries for it every {seconds} s",
   "election.seesEnd": "sees {holder}'s lease end in {seconds} s",
   "election.lastTry": "Last try: {branch}",
   "election.doFaultTo": "Give {who} a fault",

@@ -45,6 +45,8 @@ export const ZH_HANS = {
   "election.since": "自 {time} 起为 leader",
   "election.down": "它的进程不在",
   "election.follows": "跟随 {holder}",
+  "election.seesFree": "看到 lease 无人持有，每 {seconds} 秒尝试一次",
+  "election.seesNone": "尚未看到 lease，每 {seconds} 秒尝试一次",
   "election.seesEnd": "看到 {holder} 的 lease 在 {seconds} 秒后到期",
   "election.lastTry": "上一次尝试：{branch}",
   "election.doFaultTo": "给 {who} 一个故障",
