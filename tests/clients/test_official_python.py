@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -186,7 +187,12 @@ def test_one_candidate_leads_and_renews(api: client.ApiClient) -> None:
     elected = electionconfig.Config(
         lock, lease_duration=17, renew_deadline=15, retry_period=1, onstarted_leading=leads.set, onstopped_leading=None
     )
-    thread = threading.Thread(target=leaderelection.LeaderElection(elected).run)
+
+    def run() -> None:
+        with suppress(SystemExit):
+            leaderelection.LeaderElection(elected).run()
+
+    thread = threading.Thread(target=run)
     thread.start()
     thread.join(SECONDS)
     assert leads.is_set()
