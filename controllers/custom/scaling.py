@@ -73,6 +73,7 @@ def scale_of(scale: Mapping[str, Any]) -> Subresource:
     return Subresource(
         "scale",
         body=("autoscaling", "v1", "Scale"),
+        replicas=tuple(_parts(scale["specReplicasPath"])),
         schema="autoscaling_v1.Scale",
         view=_view(scale),
         change=_change(scale),

@@ -213,6 +213,8 @@ class Subresource:
     """What may be done with it; nothing else is served."""
     body: tuple[str, str, str] | None = None
     """(group, version, kind) of what is sent and read; None: the object itself."""
+    replicas: tuple[str, ...] = ("spec", "replicas")
+    """Where in the object lies what a body of its own changes, whose owners it has."""
     schema: str = ""
     """The model of that body; empty: the object's."""
     part: str = ""
@@ -301,6 +303,8 @@ class Kind:
     """On create alone: what upstream's PrepareForCreate resets."""
     defaults: Callable[[Document], None] = _nothing
     """On every write."""
+    settle: Callable[[Document], None] = _nothing
+    """On create, once the object was accepted: what upstream fills in when it reads back what it stored."""
     admit: Callable[[Document, Lookup], list[Cause]] = _admit_all
     """On create, with a view of other objects."""
     admit_update: Callable[[Document, Mapping[str, Any], Lookup], list[Cause]] = _admit_any_change

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
-from controllers.log.store import Stored, Transaction
+from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry.context import Context
-from controllers.registry.fieldowners import merge
+from controllers.registry.fieldowners import managers, scales
 from controllers.registry.fieldowners.managers import Entry, Scope, applied, check_object, title_of
-from controllers.registry.fieldowners.types import type_of
 from controllers.registry.gotext import json_name
-from controllers.registry.incoming import other_object
+from controllers.registry.incoming import Own, other_object
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
+from controllers.registry.schema import check
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, not_found
 
@@ -34,8 +34,61 @@ def scope_of(kind: Kind, subresource: Subresource | None) -> Scope:
     if subresource is None:
         parts = frozenset(one.part for one in kind.subresources if one.part and one.reset)
         return Scope(kind.schema, kind.api_version, parts=parts, owned=kind.owned)
+    if subresource.body is not None:
+        group, version, _ = subresource.body
+        return Scope(subresource.schema, f"{group}/{version}", subresource.name)
     carried = tuple(subresource.carries)
     return Scope(kind.schema, kind.api_version, subresource.name, subresource.part, carried, owned=kind.owned)
+
+
+def with_owners(subresource: Subresource, document: Mapping[str, Any]) -> Document:
+    """Return an object as a subresource in a form of its own shows it, with who owns what of that."""
+    assert subresource.view is not None
+    shown = subresource.view(document)
+    owners = scales.of_scale(document["metadata"].get("managedFields"), subresource.replicas)
+    return {**shown, "metadata": {**shown["metadata"], "managedFields": owners}} if owners else shown
+
+
+def written(kind: Kind, subresource: Subresource | None, body: Any, name: str, time: str) -> Own:
+    """Return what tells who owns the fields of an object that `name` writes.
+
+    Args:
+        kind: in the version in which it is written.
+        subresource: through which it is written; None: the object itself.
+        body: what was sent for a subresource that shows the whole object: who sent it owns all that it changes,
+            though the object keeps most of it as it was.
+        name: who writes.
+        time: now, as it is told.
+    """
+    scope = scope_of(kind, subresource)
+    if subresource is not None and subresource.body is not None:
+
+        def of_scale(old: Mapping[str, Any] | None, new: Mapping[str, Any], sent: Any) -> Sequence[Document] | None:
+            assert old is not None
+            assert subresource.view is not None
+            live = with_owners(subresource, old)
+            told = managers.updated(scope, live, subresource.view(new), None, name, time)
+            before = old["metadata"].get("managedFields")
+            return scales.of_object(before, told, subresource.replicas, kind.api_version)
+
+        return of_scale
+    if subresource is not None and subresource.view is not None:
+
+        def of_body(old: Mapping[str, Any] | None, new: Mapping[str, Any], sent: Any) -> Sequence[Document] | None:
+            whole = without_creator(copy_object(dict(body)))
+            check(whole, kind.schema)
+            kind.defaults(whole)
+            return managers.updated(scope, old, whole, None, name, time)
+
+        return of_body
+    if kind.stored_as is None:
+        return lambda old, new, sent: managers.updated(scope, old, new, sent, name, time)
+
+    def of_version(old: Mapping[str, Any] | None, new: Mapping[str, Any], sent: Any) -> Sequence[Document] | None:
+        before = None if old is None else kind.outward(old)
+        return managers.updated(scope, before, kind.outward(new), sent, name, time)
+
+    return of_version
 
 
 def application(
@@ -53,17 +106,30 @@ def application(
         raise not_found(kind.stored_resource, operation.name)
     config = _configuration(operation.patch)
     scope = scope_of(kind, subresource)
-    if subresource is not None and subresource.body is not None:
-        config = _of_parent(kind, subresource, config)
-    check_object(config, scope.api_version, kind.kind)
-    live = None if stored is None else kind.outward(without_creator(stored.object))
     time = wire_time(context.unix_ms)
-    document, owners = applied(scope, live, config, context.field_manager, time, force=operation.force)
+    if stored is not None and subresource is not None and subresource.body is not None:
+        check_object(config, scope.api_version, subresource.body[2])
+        live = with_owners(subresource, stored.object)
+        document, owners = applied(scope, live, config, context.field_manager, time, force=operation.force)
+        before = stored.object["metadata"].get("managedFields")
+        owners = scales.of_object(before, owners, subresource.replicas, kind.api_version)
+    else:
+        check_object(config, scope.api_version, kind.kind)
+        whole = None if stored is None else kind.outward(without_creator(stored.object))
+        document, owners = applied(scope, whole, config, context.field_manager, time, force=operation.force)
     _check_identity(kind, stored, config, operation.name)
     if stored is None:
         metadata = document.get("metadata")
         document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": operation.name}
     return Application(document, owners, stored)
+
+
+def unreadable(kind: Kind, config: Any, error: ApiError) -> ApiError:
+    """Return the refusal of what came of applying a configuration, and is no object of its kind."""
+    group_version = kind.api_version if "/" in kind.api_version else f"/{kind.api_version}"
+    told = error.causes[0].message if error.causes else error.message
+    why = f"unable to convert unstructured object to {group_version}, Kind={kind.kind}: {told}"
+    return ApiError(500, "", f"failed to convert new object ({title_of(config)}) to proper version: {why}")
 
 
 def _configuration(patch: Any) -> Document:
@@ -75,19 +141,6 @@ def _configuration(patch: Any) -> Document:
         "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
         f"{json_name(patch)} into Go value of type map[string]interface {{}}"
     )
-
-
-def _of_parent(kind: Kind, subresource: Subresource, config: Document) -> Document:
-    """Return what a subresource in a form of its own asks of the object: a Scale's replicas."""
-    assert subresource.body is not None
-    group, version, name = subresource.body
-    check_object(config, f"{group}/{version}", name)
-    try:
-        merge.validate(config, type_of(subresource.schema))
-    except merge.Untyped as error:
-        raise ApiError(500, "", f"failed to create typed patch object ({title_of(config)}): {error}") from error
-    kept = {key: value for key, value in config.items() if key not in ("status", "apiVersion", "kind")}
-    return {"apiVersion": kind.api_version, "kind": kind.kind, **kept}
 
 
 def _check_identity(kind: Kind, stored: Stored | None, config: Mapping[str, Any], name: str) -> None:

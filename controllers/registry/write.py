@@ -16,7 +16,6 @@ from controllers.log.transaction import check_size
 from controllers.registry import admission, deletion, incoming, owning, reading, spelling
 from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
-from controllers.registry.fieldowners import managers
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
 from controllers.registry.patch import json_patch, merge, undecodable, unreadable
@@ -261,7 +260,15 @@ class Write:
         subresource = _written(kind, operation.subresource)
         if subresource is None or subresource.change is None or subresource.view is None:
             return self._replace(kind, stored, operation.object, operation, subresource)
-        changed = subresource.change(stored, operation.object)
+        return self._change(kind, stored, operation.object, operation, subresource)
+
+    def _change(
+        self, kind: Kind, stored: Stored, body: Document, operation: Update | Patch, subresource: Subresource
+    ) -> Stored:
+        """Change an object through a subresource that shows it in a form of its own; return it in that form."""
+        assert subresource.change is not None
+        assert subresource.view is not None
+        changed = subresource.change(stored, body)
         ruled = kind if subresource.rules is None else replace(kind, validate_update=subresource.rules)
         replaced = self._replace(ruled, stored, changed, operation, None, subresource)
         if subresource.warning and replaced is not stored:
@@ -278,7 +285,7 @@ class Write:
             raise ApiError(415, "UnsupportedMediaType", UNSUPPORTED_PATCH)
         asked = self._asked or kind
         schema = (subresource.schema if subresource is not None else "") or asked.schema
-        changed = _patched(_outward(asked, stored.object) if view is None else view(stored.object), operation, schema)
+        changed = _patched(self._target(asked, stored, subresource), operation, schema)
         try:
             if operation.patch_type != "strategic":
                 self._check_version(asked, changed, stored.name)
@@ -292,6 +299,14 @@ class Write:
             if isinstance(changed.get("metadata"), dict):
                 changed = without_creator(changed)
             raise unreadable(operation, changed, error, schema) from error
+
+    def _target(self, asked: Kind, stored: Stored, subresource: Subresource | None) -> Mapping[str, Any]:
+        """Return what a patch changes."""
+        if subresource is not None and subresource.body is not None:
+            return owning.with_owners(subresource, stored.object)
+        if subresource is not None and subresource.view is not None:
+            return subresource.view(stored.object)
+        return _outward(asked, stored.object)
 
     def _check_version(self, kind: Kind, changed: Document, name: str) -> None:
         """Refuse what a patch left without a version: upstream reads it as its internal one, which knows no field.
@@ -331,25 +346,15 @@ class Write:
             )
         return self._replace(kind, stored, changed, operation, subresource)
 
-    def _own(self, kind: Kind, subresource: Subresource | None) -> incoming.Own | None:
-        """Return what tells who owns the fields of an object after this write; None: nobody is told of."""
+    def _own(self, kind: Kind, subresource: Subresource | None, body: Any = None) -> incoming.Own | None:
+        """Return what tells who owns the fields of an object after this write of `body`; None: nobody is told of."""
         if self._settled is not None:
             (settled,) = self._settled
             return lambda old, new, sent: settled
         name = self.context.field_manager
         if not name:
             return None
-        asked = self._asked or kind
-        scope = owning.scope_of(asked, subresource)
-        time = wire_time(self.context.unix_ms)
-        if asked is kind:
-            return lambda old, new, sent: managers.updated(scope, old, new, sent, name, time)
-
-        def of_version(old: Mapping[str, Any] | None, new: Mapping[str, Any], sent: Any) -> Sequence[Document] | None:
-            before = None if old is None else asked.outward(old)
-            return managers.updated(scope, before, asked.outward(new), sent, name, time)
-
-        return of_version
+        return owning.written(self._asked or kind, subresource, body, name, wire_time(self.context.unix_ms))
 
     def _apply_patch(self, kind: Kind, operation: Patch) -> Stored:
         """Apply a configuration on the server's side: it creates what is not there."""
@@ -360,6 +365,21 @@ class Write:
         document, owners, stored = owning.application(asked, subresource, operation, self.transaction, self.context)
         reading.report_applied_twice(self.context)
         self._settled = (owners,)
+        try:
+            return self._take_applied(kind, asked, subresource, operation, document, stored)
+        except reading.Unreadable as error:
+            raise owning.unreadable(asked, operation.patch, error) from error
+
+    def _take_applied(
+        self,
+        kind: Kind,
+        asked: Kind,
+        subresource: Subresource | None,
+        operation: Patch,
+        document: Document,
+        stored: Stored | None,
+    ) -> Stored:
+        """Put what came of applying a configuration in the place of what is stored."""
         if asked is not kind:
             document = asked.inward(reading.checked(asked, document, self.context))
         if stored is None:
@@ -367,8 +387,7 @@ class Write:
             return self._create(kind, Create(kind.resource, operation.namespace, document))
         if subresource is None or subresource.view is None:
             return self._replace(kind, stored, document, operation, subresource)
-        replaced = self._replace(kind, stored, document, operation, None, subresource)
-        return replaced.shown_as(msgspec.json.encode(subresource.view(replaced.object)))
+        return self._change(kind, stored, document, operation, subresource)
 
     def _replace(
         self,
@@ -385,7 +404,8 @@ class Write:
         """
         name = subresource.name if subresource is not None else ""
         passing = self._admission("update", kind, stored.namespace, stored, name, shown_as)
-        own = self._own(kind, shown_as or subresource)
+        body = operation.object if isinstance(operation, Update) else None
+        own = self._own(kind, shown_as or subresource, body)
         document = incoming.changed_document(
             kind,
             stored,
