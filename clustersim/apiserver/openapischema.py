@@ -20,6 +20,8 @@ _RAW: Final = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 _REF: Final = "#/components/schemas/"
 _ENUMS: Final = Path(__file__).with_name("enums.txt")
 
+_EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+
 _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "string": {"type": "string"},
     "integer": {"type": "integer", "format": "int64"},
@@ -31,6 +33,7 @@ _NAMED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "time": (f"{META}.Time", {"type": "string", "format": "date-time"}),
     "micro-time": (f"{META}.MicroTime", {"type": "string", "format": "date-time"}),
     "any": (_RAW, {"type": "object"}),
+    "nothing": (f"{_EXTENSIONS}.CustomResourceSubresourceStatus", {"type": "object"}),
     "fields": (f"{META}.FieldsV1", {"type": "object"}),
     "quantity": (
         "io.k8s.apimachinery.pkg.api.resource.Quantity",
@@ -52,7 +55,7 @@ _PACKAGES: Final = {
     "coordination_v1": "io.k8s.api.coordination.v1",
     "scheduling_v1": "io.k8s.api.scheduling.v1",
     "events_v1": "io.k8s.api.events.v1",
-    "apiextensions_v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
+    "apiextensions_v1": _EXTENSIONS,
     "apiregistration_v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
     "clustersim_v1": "io.clustersim.v1",
 }

@@ -47,9 +47,12 @@ def _below(schema: Document, path: str, report: Report) -> None:
 def _inner(schema: Document, path: str, report: Report) -> Iterator[tuple[str, Document]]:
     for key in _MAPS:
         for name, one in list((schema.get(key) or {}).items()):
+            if one is None:
+                one = schema[key][name] = {}
             if isinstance(one, dict):
                 yield f"{path}.{key}[{name}]", one
-            elif key != "dependencies" or not isinstance(one, list):
+            elif key != "dependencies":
+                # What is neither is none there, as what is no schema among items.
                 report.wrong.append(_mistyped(one, f"{path}.{key}", "v1.JSONSchemaProps"))
     for key, other in _EITHER.items():
         said: Any = schema.get(key)
@@ -57,9 +60,10 @@ def _inner(schema: Document, path: str, report: Report) -> Iterator[tuple[str, D
             yield f"{path}.{key}", said
         elif isinstance(said, list) and other is list:
             yield from ((f"{path}.{key}[{index}]", item) for index, item in enumerate(said) if isinstance(item, dict))
+        elif other is list:
+            schema.pop(key, None)
         elif said is not None and not isinstance(said, other):
-            why = "boolean or JSON schema expected" if other is bool else "JSON schema or JSON schema array expected"
-            report.wrong.append(Cause(f"{path}.{key}", why))
+            report.wrong.append(Cause(f"{path}.{key}", "boolean or JSON schema expected"))
 
 
 def _mistyped(value: Any, path: str, wanted: str) -> Cause:

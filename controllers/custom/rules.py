@@ -151,9 +151,12 @@ def _optionals(rule: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, root: bool) -> list[Cause]:
-    text = (rule.get("rule") or "").strip()
+    text, place = (rule.get("rule") or "").strip(), (rule.get("fieldPath") or "").strip()
+    astray = []
+    if place and not _leads(place, node):
+        astray.append(fields.bad(f"{path}.fieldPath", rule["fieldPath"], "must be a valid path"))
     if not text:
-        return []
+        return astray
     told = {
         "Rule": rule.get("rule") or "",
         "Message": rule.get("message") or "",
@@ -175,8 +178,7 @@ def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, 
             causes.append(fields.bad(f"{path}.optionalOldSelf", rule["optionalOldSelf"], why))
     except CompileError as wrong:
         causes.append(fields.bad(f"{path}.rule", fields.written(told), wrong.told))
-    if (rule.get("fieldPath") or "").strip() and not _leads(rule["fieldPath"].strip(), node):
-        causes.append(fields.bad(f"{path}.fieldPath", rule["fieldPath"], "must be a valid path"))
+    causes += astray
     if (rule.get("messageExpression") or "").strip():
         try:
             if _compile(rule, "messageExpression", node, root=root).type not in ("string", "dyn"):

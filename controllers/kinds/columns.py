@@ -15,7 +15,7 @@ NAME: Final = Column(
     "Name",
     "string",
     "Name must be unique within a namespace.",
-    lambda doc, age: doc["metadata"]["name"],
+    lambda doc, age: doc["metadata"].get("name", ""),
     source="meta_v1.ObjectMeta#name",
     names=True,
 )
@@ -30,7 +30,7 @@ CREATED_AT: Final = Column(
     "Created At",
     "date",
     "When the object was created, by the session's clock.",
-    lambda doc, age: doc["metadata"].get("creationTimestamp"),
+    lambda doc, age: doc["metadata"].get("creationTimestamp") or "0001-01-01T00:00:00Z",
     source="meta_v1.ObjectMeta#creationTimestamp",
 )
 """Of kinds that upstream gives no columns."""

@@ -20,7 +20,11 @@ _RANGES: Final = {"int32": 2**31, "int64": 2**63}
 """Go's whole numbers and the first that is too large for them."""
 
 _ELEMENT: Final = re.compile(r"^(\[\]|map\[[^]]*\])\*?")
-_NAMED_ELEMENTS: Final = {"v1.ResourceList": "resource.Quantity", "v1.ExtraValue": "string"}
+_NAMED_ELEMENTS: Final = {
+    "v1.ResourceList": "resource.Quantity",
+    "v1.ExtraValue": "string",
+    "v1.ValidationRules": "v1.ValidationRule",
+}
 _PLACES: Final = re.compile(r"\[[^]]*\]")
 
 

@@ -136,6 +136,8 @@ def new_document(
         causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
         causes += kind.validate(document) + kind.validate_new(document)
         _refuse(kind, metadata["name"], causes, reading.still_missing(kind, missing, document))
+        reading.tell_zeroes(kind, missing, document)
+        kind.settle(document)
     if filled is not None:
         additions.tell(ruled, filled.systems)
     return _arranged(document)
@@ -256,7 +258,7 @@ def changed_document(
         if kind.spelled:
             now = spelling.of_document(kind, document, operation, context.spelled)
             causes += spelling.unchanged(kind, document, old, stored.data, now)
-        missing = reading.still_missing(kind, missing, document)
+        lacking = reading.still_missing(kind, missing, document)
         if metadata != old["metadata"]:
             looks, any_finalizers = kind.metadata_checks, kind.any_finalizers
             causes = (
@@ -265,7 +267,8 @@ def changed_document(
                 )
                 + causes
             )
-        _refuse(kind, stored.name, fixed + causes, missing)
+        _refuse(kind, stored.name, fixed + causes, lacking)
+        reading.tell_zeroes(kind, missing, document)
     _bump_generation(kind, document, old)
     if ruled is not None and metadata.get("generation") != old["metadata"].get("generation"):
         additions.tell(ruled, [f"~ metadata.generation: {metadata['generation']}"])

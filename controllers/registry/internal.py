@@ -97,7 +97,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def shown(value: Mapping[str, Any] | None, of: str) -> Written:
+def shown(value: Any, of: str) -> Written:
     """Return a struct as a sentence about it shows it."""
     return Written(_escaped(msgspec.json.encode(form(value, of)).decode()))
 

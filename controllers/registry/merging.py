@@ -80,14 +80,14 @@ REPLACED: Final[frozenset[tuple[str, str]]] = frozenset(
 )
 """(struct, field) that a strategic merge patch replaces whole."""
 
-MAP_VALUES: Final[dict[tuple[str, str], Literal["bytes", "quantity", "any"]]] = {
+MAP_VALUES: Final[dict[tuple[str, str], Literal["bytes", "quantity", "time", "texts", "any"]]] = {
     ("apiextensions_v1.JSONSchemaProps", "definitions"): "any",
     ("apiextensions_v1.JSONSchemaProps", "dependencies"): "any",
     ("apiextensions_v1.JSONSchemaProps", "patternProperties"): "any",
     ("apiextensions_v1.JSONSchemaProps", "properties"): "any",
-    ("authentication_v1.UserInfo", "extra"): "any",
-    ("authorization_v1.SubjectAccessReviewSpec", "extra"): "any",
-    ("certificates_v1.CertificateSigningRequestSpec", "extra"): "any",
+    ("authentication_v1.UserInfo", "extra"): "texts",
+    ("authorization_v1.SubjectAccessReviewSpec", "extra"): "texts",
+    ("certificates_v1.CertificateSigningRequestSpec", "extra"): "texts",
     ("core_v1.ConfigMap", "binaryData"): "bytes",
     ("core_v1.ContainerStatus", "allocatedResources"): "quantity",
     ("core_v1.LimitRangeItem", "default"): "quantity",
@@ -110,15 +110,19 @@ MAP_VALUES: Final[dict[tuple[str, str], Literal["bytes", "quantity", "any"]]] = 
     ("core_v1.VolumeResourceRequirements", "limits"): "quantity",
     ("core_v1.VolumeResourceRequirements", "requests"): "quantity",
     ("node_v1.Overhead", "podFixed"): "quantity",
-    ("policy_v1.PodDisruptionBudgetStatus", "disruptedPods"): "any",
+    ("policy_v1.PodDisruptionBudgetStatus", "disruptedPods"): "time",
     ("resource_v1.CapacityRequirements", "requests"): "quantity",
-    ("resource_v1.CounterSet", "counters"): "any",
-    ("resource_v1.Device", "attributes"): "any",
-    ("resource_v1.Device", "capacity"): "any",
-    ("resource_v1.DeviceCounterConsumption", "counters"): "any",
     ("resource_v1.DeviceRequestAllocationResult", "consumedCapacity"): "quantity",
 }
-"""(struct, map) → what it holds where it is not text."""
+"""(struct, map) → what it holds where it is not text, nor a struct."""
+
+MAP_STRUCTS: Final[dict[tuple[str, str], str]] = {
+    ("resource_v1.CounterSet", "counters"): "resource_v1.Counter",
+    ("resource_v1.Device", "attributes"): "resource_v1.DeviceAttribute",
+    ("resource_v1.Device", "capacity"): "resource_v1.DeviceCapacity",
+    ("resource_v1.DeviceCounterConsumption", "counters"): "resource_v1.Counter",
+}
+"""(struct, map) → the struct that its values are."""
 
 LIST_KEYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("admissionregistration_v1.MutatingWebhook", "matchConditions"): ("name",),

@@ -13,14 +13,15 @@ from controllers.log.operations import Create
 from controllers.log.store import copy_object
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind
-from controllers.registry.schema import check, is_model, too_deep
+from controllers.registry.schema import check, is_model, too_deep, zero_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
 YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
 """What a reader of YAML says first: a line for each fault follows."""
 
-_PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
+_PATH_PARTS: Final = re.compile(r"(?<=\[)[^\]]*(?=\])|[^.\[\]]+")
+"""The names, places in lists and keys of maps in a path; keys may hold dots."""
 
 SCHEME: Final = "pkg/api/legacyscheme/scheme.go:30"
 """Where upstream makes the scheme that it reads bodies by, as its sentences tell it."""
@@ -154,6 +155,29 @@ def still_missing(kind: Kind, missing: list[Cause], document: Mapping[str, Any])
     # What metadata lacks its own rules tell.
     told = (cause for cause in missing if not cause.field.startswith("metadata."))
     return [cause for cause in told if not _is_there(document, cause.field)]
+
+
+def tell_zeroes(kind: Kind, missing: list[Cause], document: Document) -> None:
+    """Put what Go tells of a required field that nobody sent and no rule asks for: its zero."""
+    for cause in missing:
+        parts = _PATH_PARTS.findall(cause.field)
+        if parts[0] == "metadata":
+            continue
+        holder = _found(document, parts[:-1])
+        zero = zero_of(kind.schema, parts)
+        if isinstance(holder, dict) and parts[-1] not in holder and zero is not None:
+            holder[parts[-1]] = zero
+
+
+def _found(document: Any, parts: Sequence[str]) -> Any:
+    for part in parts:
+        if isinstance(document, Mapping):
+            document = document.get(part)
+        elif isinstance(document, Sequence) and part.isdigit() and int(part) < len(document):
+            document = document[int(part)]
+        else:
+            return None
+    return document
 
 
 def _is_there(document: Any, path: str) -> bool:

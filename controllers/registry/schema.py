@@ -7,7 +7,7 @@ upstream always tells, numbers given for quantities become strings, unknown fiel
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
@@ -18,15 +18,27 @@ import msgspec
 from controllers.log.stamps import wire_form
 from controllers.registry import decoding
 from controllers.registry.descriptions import described
-from controllers.registry.merging import MAP_VALUES
+from controllers.registry.merging import MAP_STRUCTS, MAP_VALUES
 from controllers.registry.structs import Field, fields_of
 from controllers.registry.zerotimes import ZERO_TIMES
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
 Scalar = Literal[
-    "string", "integer", "number", "boolean", "quantity", "int-or-string", "time", "micro-time", "bytes", "any"
+    "string",
+    "integer",
+    "number",
+    "boolean",
+    "quantity",
+    "int-or-string",
+    "time",
+    "micro-time",
+    "bytes",
+    "texts",
+    "nothing",
+    "any",
 ]
+"""`texts`: a list of them, where a map holds lists; `nothing`: an object without members."""
 
 DEPTH_MAX: Final = 64
 """Levels of nesting in a document; the deepest field of a served kind lies at 14. It bounds recursion."""
@@ -49,7 +61,7 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "FieldsV1": "any",
     "runtime.RawExtension": "any",
     "JSON": "any",
-    "CustomResourceSubresourceStatus": "any",
+    "CustomResourceSubresourceStatus": "nothing",
     "JSONSchemaPropsOrArray": "any",
     "JSONSchemaPropsOrBool": "any",
     "JSONSchemaPropsOrStringArray": "any",
@@ -68,6 +80,7 @@ _GO_NAMES: Final[dict[str, str]] = {
     "bytes": "[]uint8",
     "quantity": "resource.Quantity",
     "int-or-string": "intstr.IntOrString",
+    "texts": "[]string",
     "any": "object",
 }
 
@@ -139,6 +152,9 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
     terse = not required and not container and inner in _TERSE and go[:1] not in ("*", "!")
     told = (owner, go.lstrip("*!"), terse and decoding.is_told(module))
     if inner == "dict":
+        struct = MAP_STRUCTS.get((f"{module}.{owner}", wire))
+        if struct is not None:
+            return FieldType(wire, None, struct, "map", required, *told)
         return FieldType(wire, MAP_VALUES.get((f"{module}.{owner}", wire), "string"), "", "map", required, *told)
     if inner.startswith("dict["):
         value = inner.removeprefix("dict[").removesuffix("]")
@@ -404,6 +420,24 @@ def fill(value: Any, schema: str) -> None:
             value[name] = _ZEROES[entry.scalar]
 
 
+def zero_of(key: str, parts: Sequence[str]) -> Any:
+    """Return what Go writes of a field that is told though nobody sent it; None: of lists and maps other rules tell.
+
+    Args:
+        key: the struct of the document.
+        parts: the way from there to the field, places in lists and keys of maps among it.
+    """
+    waiting = list(parts)
+    entry = model(key).fields[waiting.pop(0)]
+    while waiting:
+        if entry.container:
+            waiting.pop(0)
+        entry = model(entry.model).fields[waiting.pop(0)]
+    if entry.container:
+        return None
+    return {} if entry.model else _ZEROES.get(entry.scalar or "")
+
+
 def _leaves_out(struct: Model, name: str, entry: FieldType) -> bool:
     """Return whether an empty list or map goes: upstream leaves most of those out that may be left out."""
     if not entry.container or entry.required or struct.key.startswith("clustersim_"):
@@ -437,16 +471,19 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
     if entry.container == "map":
         if not isinstance(value, dict):
             return _mismatch(value, entry, path, report)
+        held = {key: _null_of(entry) if item is None else item for key, item in value.items()}
         return {
-            key: _check_item(_null_of(entry) if item is None else item, entry, f"{path}[{key}]", report, require)
-            for key, item in value.items()
+            key: None if item is None else _check_item(item, entry, f"{path}[{key}]", report, require)
+            for key, item in held.items()
         }
     return _check_item(value, entry, path, report, require)
 
 
-def _null_of(entry: FieldType) -> str:
+def _null_of(entry: FieldType) -> Any:
     """Return what Go makes of a null in a map."""
-    return "0" if entry.scalar == "quantity" else ""
+    if entry.scalar in ("texts", "time"):
+        return None
+    return _empty(entry)
 
 
 def _empty(entry: FieldType) -> Any:
@@ -481,9 +518,26 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
                 return value.replace("\n", "").replace("\r", "")
         case "quantity":
             return _check_quantity(value, path, report)
+        case "texts":
+            return _check_texts(value, entry, path, report)
+        case "nothing":
+            good = isinstance(value, dict)
+            if good:
+                report.unknown.extend(f"{path}.{name}" for name in value)
+                return {}
         case "any":
             good = True
     return value if good else _mismatch(value, entry, path, report, entry.item_name)
+
+
+def _check_texts(value: Any, entry: FieldType, path: str, report: Report) -> Any:
+    if not isinstance(value, list):
+        return _mismatch(value, entry, path, report, entry.item_name)
+    texts = ["" if text is None else text for text in value]
+    for text in texts:
+        if not isinstance(text, str):
+            return _mismatch(text, entry, path, report, decoding.element(entry.item_name))
+    return texts
 
 
 def _check_time(value: Any, entry: FieldType, path: str, report: Report) -> Any:

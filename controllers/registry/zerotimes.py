@@ -21,6 +21,8 @@ ZERO_TIMES: Final[dict[str, tuple[str, ...]]] = {
     "batch_v1.JobCondition": _PROBED,
     "core_v1.ContainerStateRunning": ("startedAt",),
     "core_v1.ContainerStateTerminated": ("startedAt", "finishedAt"),
+    "core_v1.EventSeries": ("lastObservedTime",),
+    "events_v1.EventSeries": ("lastObservedTime",),
     "core_v1.NamespaceCondition": _SINCE,
     "core_v1.NodeCondition": ("lastHeartbeatTime", "lastTransitionTime"),
     "core_v1.PersistentVolumeClaimCondition": _PROBED,

@@ -20,6 +20,10 @@ from scheduler_core.api.meta import View
 _INT64: Final = re.compile(r"[+-]?\d+", re.ASCII)
 
 
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
 def parse_int64(text: str) -> int | None:
     """Return the number as Go's ParseInt(text, 10, 64) does, None where that fails."""
     if not _INT64.fullmatch(text):
@@ -99,8 +103,8 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
     errors: list[str] = []
     wrong = qualified_name_errors(key)
     if wrong:
-        errors.append(f'{path}key: Invalid value: "{key}": {"; ".join(wrong)}')
-    shown = "[" + ",".join(f'"{value}"' for value in values) + "]"
+        errors.append(f"{path}key: Invalid value: {_quoted(key)}: {'; '.join(wrong)}")
+    shown = "[" + ",".join(map(_quoted, values)) + "]"
     match operator:
         case "In" | "NotIn":
             if not values:
@@ -133,7 +137,7 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
     for index, value in enumerate(values):
         wrong = label_value_errors(value)
         if wrong:
-            errors.append(f'{path}values[{index}][{key}]: Invalid value: "{value}": {"; ".join(wrong)}')
+            errors.append(f"{path}values[{index}][{key}]: Invalid value: {_quoted(value)}: {'; '.join(wrong)}")
     if errors:
         raise SelectorError(errors)
     return Requirement(key, operator, frozenset(values))

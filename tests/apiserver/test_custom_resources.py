@@ -545,3 +545,41 @@ def test_wrong_rules_are_refused_where_they_are_written(room: Room) -> None:
         status, refused = room.ask("POST", DEFINITIONS, ruled(schema))
         assert status == 422, said
         assert said in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        (
+            {"properties": []},
+            "array into Go struct field JSONSchemaProps.{}.properties of type map[string]v1.JSONSchemaProps",
+        ),
+        ({"enum": "x"}, "string into Go struct field JSONSchemaProps.{}.enum of type []v1.JSON"),
+        (
+            {"x-kubernetes-validations": "x"},
+            "string into Go struct field JSONSchemaProps.{}.x-kubernetes-validations of type v1.ValidationRules",
+        ),
+        (
+            {"x-kubernetes-validations": [{"rule": "true", "reason": 5}]},
+            "number into Go struct field ValidationRule.{}.x-kubernetes-validations.reason of type "
+            "v1.FieldValueErrorReason",
+        ),
+    ],
+)
+def test_a_schema_that_cannot_be_read_is_told_by_its_types(room: Room, schema: dict[str, Any], why: str) -> None:
+    status, told = room.ask("POST", DEFINITIONS, definition({"type": "object", **schema}))
+    title = 'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition'
+    place = "spec.versions.schema.openAPIV3Schema"
+    assert (status, told["message"]) == (400, f"{title}: json: cannot unmarshal {why.format(place)}")
+
+
+def test_a_schema_in_a_map_that_is_null_is_empty_and_items_that_are_no_schema_are_none(room: Room) -> None:
+    status, told = room.ask("POST", DEFINITIONS, definition({"type": "object", "properties": {"a": None}}))
+    assert (status, told["details"]["causes"][0]["field"]) == (
+        422,
+        "spec.validation.openAPIV3Schema.properties[a].type",
+    )
+    schema = {"type": "object", "properties": {"spec": SPEC}, "items": "x"}
+    status, made = room.ask("POST", DEFINITIONS, definition(schema), dryRun="All")
+    assert status == 201
+    assert "items" not in made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

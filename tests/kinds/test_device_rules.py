@@ -63,8 +63,12 @@ CASES: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
             'Invalid value: "1": must be a string compatible with semver.org spec 2.0.0',
         )
     ]),
-    (SLICES, {"spec": {**SLICE, "devices": [{"name": "d", "attributes": {"v": "text"}}]}}, [
-        ("spec.devices[0].attributes[v]", 'Invalid value: "text": exactly one value must be specified')
+    (SLICES, {"spec": {**SLICE, "devices": [{"name": "d", "attributes": {"v": {"int": 1, "string": "s"}}}]}}, [
+        (
+            "spec.devices[0].attributes[v]",
+            'Invalid value: {"IntValue":1,"BoolValue":null,"StringValue":"s","VersionValue":null}: '
+            "exactly one value must be specified",
+        )
     ]),
     (SCHEMAS, schema(), [
         ("spec.rules[0].subjects", "Required value: subjects must contain at least one value"),

@@ -87,7 +87,8 @@ def test_a_whole_webhook_is_taken_with_upstreams_defaults() -> None:
             "clientConfig.url",
             'Invalid value: "c=d": query parameters are',
         ),
-        ({"clientConfig__service__name": ""}, f"{SERVICE}.name", "Required value"),
+        # Upstream tells of one what the other lacks.
+        ({"clientConfig__service__name": ""}, f"{SERVICE}.namespace", "Required value"),
         (
             {"clientConfig__service__port": 0},
             f"{SERVICE}.port",

@@ -34,9 +34,10 @@ TABLES = {
     "SETS": ("frozenset[tuple[str, str]]", "(struct, list of scalars) that merge as sets."),
     "REPLACED": ("frozenset[tuple[str, str]]", "(struct, field) that a strategic merge patch replaces whole."),
     "MAP_VALUES": (
-        'dict[tuple[str, str], Literal["bytes", "quantity", "any"]]',
-        "(struct, map) → what it holds where it is not text.",
+        'dict[tuple[str, str], Literal["bytes", "quantity", "time", "texts", "any"]]',
+        "(struct, map) → what it holds where it is not text, nor a struct.",
     ),
+    "MAP_STRUCTS": ("dict[tuple[str, str], str]", "(struct, map) → the struct that its values are."),
     "LIST_KEYS": (
         "dict[tuple[str, str], tuple[str, ...]]",
         "(struct, list) → the fields that tell its items apart when fields have owners; none: the list is a set.",
@@ -80,7 +81,7 @@ def is_known(key: str) -> bool:
 
 
 def held_by(field: dict[str, Any]) -> str:
-    """Return what the values of a map are, empty where they are text or the field is no map."""
+    """Return what the values of a map are, a scalar or a struct; empty where they are text or the field is no map."""
     values = field.get("additionalProperties")
     if not isinstance(values, dict):
         return ""
@@ -88,13 +89,22 @@ def held_by(field: dict[str, Any]) -> str:
         return "quantity"
     if values.get("format") == "byte":
         return "bytes"
-    return "any" if "$ref" in values or values.get("type") in ("array", ["array", "null"]) else ""
+    if values.get("type") in ("array", ["array", "null"]):
+        return "texts" if "string" in values["items"]["type"] else "any"
+    struct = str(values.get("$ref", "")).rpartition("/")[2]
+    if struct.endswith(".Time"):
+        return "time"
+    if "JSONSchemaProps" in struct:
+        # It holds itself, and is read where definitions are (controllers/custom).
+        return "any"
+    return struct_of(struct) if struct else ""
 
 
 def upstream() -> dict[str, Any]:
     """Return the tables that the schema of v1.34 gives."""
     keys: dict[tuple[str, str], str] = {}
     values: dict[tuple[str, str], str] = {}
+    structs: dict[tuple[str, str], str] = {}
     owned: dict[tuple[str, str], tuple[str, ...]] = {}
     told: dict[tuple[str, str], str] = {}
     listed: dict[tuple[str, str], str] = {}
@@ -119,8 +129,8 @@ def upstream() -> dict[str, Any]:
                 listed[key, field] = entry["x-kubernetes-list-type"]
             if "replace" in strategies:
                 replaced.add((key, field))
-            if held_by(entry):
-                values[key, field] = held_by(entry)
+            if held := held_by(entry):
+                (structs if "." in held else values)[key, field] = held
             if owned_by(entry) is not None:
                 owned[key, field] = owned_by(entry) or ()
             if entry.get("x-kubernetes-map-type") == "atomic":
@@ -132,6 +142,7 @@ def upstream() -> dict[str, Any]:
         "SETS": frozenset(sets),
         "REPLACED": frozenset(replaced),
         "MAP_VALUES": values,
+        "MAP_STRUCTS": structs,
         "LIST_KEYS": owned,
         "ATOMIC_MAPS": frozenset(whole),
         "GRANULAR": frozenset(granular),
@@ -181,7 +192,8 @@ def test_the_tables_are_upstreams(pytestconfig: pytest.Config) -> None:
 
 
 def test_every_field_of_the_tables_is_one_of_the_models() -> None:
-    tables = (merging.MERGE_KEYS, merging.SETS, merging.REPLACED, merging.MAP_VALUES, merging.LIST_KEYS)
+    values = (merging.MAP_VALUES, merging.MAP_STRUCTS)
+    tables = (merging.MERGE_KEYS, merging.SETS, merging.REPLACED, *values, merging.LIST_KEYS)
     for struct, field in (*(place for table in tables for place in table), *merging.ATOMIC_MAPS, *merging.GRANULAR):
         assert field in model(struct).fields
     assert all(model(struct).fields for struct in merging.ATOMIC_STRUCTS)

@@ -47,7 +47,7 @@ def differences(room: Room, case: Any) -> Iterator[str]:
         for what, wanted, given in (
             ("status", expected["status"], answer.status),
             ("warnings", expected["headers"].get("warning", []), warned),
-            ("type", expected["headers"].get("content-type"), answer.content_type),
+            ("type", expected["headers"].get("content-type"), answer.content_type or None),
             ("body", expected["body"], body),
         ):
             for text in _unlike(wanted, given, what):

@@ -38,7 +38,7 @@ def match(field: str, resources: Mapping[str, Any] | None) -> list[Cause]:
     """Check MatchResources."""
     if resources is None:
         return []
-    causes = fields.one_of(f"{field}.matchPolicy", resources["matchPolicy"], _MATCHES)
+    causes = word(f"{field}.matchPolicy", resources["matchPolicy"], _MATCHES)
     for key in ("namespaceSelector", "objectSelector"):
         causes += fields.label_selector(f"{field}.{key}", resources[key])
     for key in ("resourceRules", "excludeResourceRules"):

@@ -169,7 +169,9 @@ def _url(where: str, url: str) -> list[Cause]:
 
 
 def _service(where: str, service: Mapping[str, Any]) -> list[Cause]:
-    causes = [fields.required(f"{where}.{key}") for key in ("name", "namespace") if not service.get(key)]
+    # Upstream takes the one for the other.
+    told = (("name", "namespace"), ("namespace", "name"))
+    causes = [fields.required(f"{where}.{told_as}") for told_as, key in told if not service.get(key)]
     port = service["port"]
     if not 1 <= port <= 65535:
         causes.append(fields.bad(f"{where}.port", port, "port is not valid: must be between 1 and 65535, inclusive"))

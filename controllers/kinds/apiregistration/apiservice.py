@@ -72,13 +72,6 @@ def _local(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
             "groupPriorityMinimum": group_priority,
             "versionPriority": version_priority,
         }
-        condition = {
-            "type": "Available",
-            "status": "True",
-            "lastTransitionTime": began,
-            "reason": "Local",
-            "message": "Local APIServices are always available",
-        }
         document = {
             "kind": "APIService",
             "apiVersion": f"{GROUP}/v1",
@@ -90,9 +83,25 @@ def _local(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
                 "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"},
             },
             "spec": {"group": group, **spec} if group else spec,
-            "status": {"conditions": [condition]},
+            "status": {"conditions": [_available_at(began)]},
         }
         yield Stored(f"apiservices.{GROUP}", "", own, uid, 1, msgspec.json.encode(document))
+
+
+def _available_at(began: str) -> Document:
+    return {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": began,
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+    }
+
+
+def _prepare(document: Document) -> None:
+    local = at(document, "spec", "service") is None
+    began = document["metadata"]["creationTimestamp"]
+    document["status"] = {"conditions": [_available_at(began)]} if local else {}
 
 
 def _defaults(document: Document) -> None:
@@ -165,6 +174,7 @@ KIND: Final = Kind(
     names="path",
     whole_rules=True,
     any_finalizers=True,
+    prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
     computed=Computed(_local, "the APIService {name} is computed from what this server serves and cannot be written"),

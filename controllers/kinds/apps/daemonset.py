@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds import counts
-from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs
+from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs, selector_words
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind, Lookup
-from controllers.registry.subresources import STATUS, selector_text
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 
@@ -179,7 +179,7 @@ KIND: Final = Kind(
             "Selector",
             "string",
             _SELECTOR,
-            lambda document, age: selector_text(document["spec"]["selector"]),
+            lambda document, age: selector_words(at(document, "spec", "selector") or {}),
             1,
         ),
     ),

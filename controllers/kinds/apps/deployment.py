@@ -147,7 +147,7 @@ KIND: Final = Kind(
         _counted("Available", "availableReplicas"),
         AGE,
         *TEMPLATE,
-        Column("Selector", "string", _SELECTOR, lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+        Column("Selector", "string", _SELECTOR, lambda doc, age: selector_text(at(doc, "spec", "selector") or {}), 1),
     ),
     page={
         "spec": {"replicas": True, "paused": True, "selector": True, "strategy": True},

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds import counts
-from controllers.kinds.columns import AGE, NAME, TEMPLATE, replicas_columns
+from controllers.kinds.columns import AGE, NAME, TEMPLATE, replicas_columns, selector_words
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.kinds.masks import REVISION
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import SCALE, STATUS, replicas_of, selector_text
+from controllers.registry.subresources import SCALE, STATUS, replicas_of
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -79,7 +79,7 @@ KIND: Final = Kind(
         *replicas_columns("apps_v1.ReplicaSet"),
         AGE,
         *TEMPLATE,
-        Column("Selector", "string", _SELECTOR, lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+        Column("Selector", "string", _SELECTOR, lambda doc, age: selector_words(at(doc, "spec", "selector") or {}), 1),
     ),
     page={
         "spec": {"replicas": True, "selector": True},

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controllers.kinds.batch import jobspec, schedule
 from controllers.kinds.batch.job import warns_of_spec
-from controllers.kinds.columns import AGE, NAME, NONE
+from controllers.kinds.columns import AGE, NAME, NONE, UNSET
 from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
@@ -119,7 +119,8 @@ def _listed(name: str) -> Any:
 
 
 def _suspended(document: Mapping[str, Any], age: Any) -> str:
-    return "True" if at(document, "spec", "suspend") else "False"
+    suspend = at(document, "spec", "suspend")
+    return UNSET if suspend is None else str(suspend)
 
 
 def _selector(document: Mapping[str, Any], age: Any) -> str:

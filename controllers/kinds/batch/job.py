@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.batch import jobspec, jobstatus
-from controllers.kinds.columns import AGE, NAME, TEMPLATE
+from controllers.kinds.columns import AGE, NAME, TEMPLATE, selector_words
 from controllers.kinds.core.pod import warnings
 from controllers.kinds.masks import CONDITIONS
 from controllers.log.stamps import human_duration, unix_ms_of
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS, selector_text
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.meta import view
@@ -38,6 +38,9 @@ def _prepare(document: Document) -> None:
         return
     name, uid = document["metadata"]["name"], document["metadata"]["uid"]
     labels = child(child(child(spec, "template"), "metadata"), "labels")
+    if not labels:
+        # The Job's own are looked at before it gets these, too.
+        document["metadata"].setdefault("labels", {})
     for key, value in (("job-name", name), (JOB_NAME, name), ("controller-uid", uid), (CONTROLLER_UID, uid)):
         labels.setdefault(key, value)
     child(child(spec, "selector"), "matchLabels").setdefault(CONTROLLER_UID, uid)
@@ -62,7 +65,13 @@ def _defaults(document: Document) -> None:
         if spec.get(name) is None:
             spec[name] = value
     jobspec.template_defaults(spec)
-    labels = at(spec, "template", "metadata", "labels")
+    if "labels" not in document["metadata"]:
+        _settle(document)
+
+
+def _settle(document: Document) -> None:
+    """Give the Job the labels of its pods where it has none."""
+    labels = at(document, "spec", "template", "metadata", "labels")
     if labels and not document["metadata"].get("labels"):
         document["metadata"]["labels"] = dict(labels)
 
@@ -194,7 +203,7 @@ def _duration(document: Mapping[str, Any], age: Any) -> str:
 
 
 def _selector(document: Mapping[str, Any], age: Any) -> str:
-    return selector_text(at(document, "spec", "selector") or {})
+    return selector_words(at(document, "spec", "selector") or {})
 
 
 def parallelism_of(document: Mapping[str, Any]) -> int:
@@ -231,6 +240,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     whole_rules=True,
     defaults=_defaults,
+    settle=_settle,
     validate=_validate,
     validate_update=_validate_update,
     warns_made=warnings.host_name,

@@ -124,7 +124,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document.get("spec") or {}
     causes = []
     if why := _request(spec.get("request") or ""):
-        causes.append(fields.bad("spec.request", spec.get("request") or "", why))
+        causes.append(fields.bad("spec.request", spec.get("request"), why))
     usages = spec.get("usages") or []
     if not usages:
         causes.append(fields.required("spec.usages"))

@@ -191,7 +191,13 @@ KIND: Final = Kind(
     metadata_checks=(2, 0),
     columns=(
         NAME,
-        Column("Capacity", "string", "", _spec("capacity", "storage"), source="core_v1.PersistentVolumeSpec#capacity"),
+        Column(
+            "Capacity",
+            "string",
+            "",
+            _spec("capacity", "storage", otherwise="0"),
+            source="core_v1.PersistentVolumeSpec#capacity",
+        ),
         Column(
             "Access Modes",
             "string",
@@ -223,7 +229,14 @@ KIND: Final = Kind(
             source="core_v1.PersistentVolumeStatus#reason",
         ),
         AGE,
-        Column("VolumeMode", "string", "", _spec("volumeMode"), 1, source="core_v1.PersistentVolumeSpec#volumeMode"),
+        Column(
+            "VolumeMode",
+            "string",
+            "",
+            _spec("volumeMode", otherwise=UNSET),
+            1,
+            source="core_v1.PersistentVolumeSpec#volumeMode",
+        ),
     ),
     page={
         "spec": {

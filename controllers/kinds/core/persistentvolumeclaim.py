@@ -186,7 +186,7 @@ KIND: Final = Kind(
             "VolumeMode",
             "string",
             "",
-            lambda doc, age: at(doc, "spec", "volumeMode"),
+            lambda doc, age: at(doc, "spec", "volumeMode") or UNSET,
             1,
             source="core_v1.PersistentVolumeClaimSpec#volumeMode",
         ),

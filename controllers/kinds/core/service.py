@@ -141,7 +141,9 @@ def _external(document: Mapping[str, Any], age: Any) -> str:
     told += spec.get("externalIPs") or ()
     if told:
         return ",".join(told)
-    return "<pending>" if spec.get("type") == "LoadBalancer" else NONE
+    if not spec.get("type"):
+        return "<unknown>"
+    return "<pending>" if spec["type"] == "LoadBalancer" else NONE
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
@@ -235,7 +237,7 @@ KIND: Final = Kind(
     metadata_checks=(0, 1),
     columns=(
         NAME,
-        Column("Type", "string", "", lambda doc, age: at(doc, "spec", "type"), source="core_v1.ServiceSpec#type"),
+        Column("Type", "string", "", lambda doc, age: at(doc, "spec", "type") or "", source="core_v1.ServiceSpec#type"),
         Column(
             "Cluster-IP",
             "string",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at
@@ -41,7 +41,7 @@ def _parent(document: Mapping[str, Any], age: Any) -> str:
     parent = at(document, "spec", "parentRef") or {}
     group, resource = parent.get("group") or "", parent.get("resource") or ""
     of = f"{resource}.{group}" if group else resource
-    return "/".join(filter(None, (of, parent.get("namespace") or "", parent.get("name") or "")))
+    return "/".join(filter(None, (of, parent.get("namespace") or "", parent.get("name") or ""))) or NONE
 
 
 KIND: Final = Kind(

@@ -132,7 +132,12 @@ def binding_columns(singular: str, role: str) -> tuple[Column, ...]:
     """Return the columns of a binding; `role` describes what it gives."""
     return (
         NAME,
-        Column("Role", "string", role, lambda doc, age: f"{at(doc, 'roleRef', 'kind')}/{at(doc, 'roleRef', 'name')}"),
+        Column(
+            "Role",
+            "string",
+            role,
+            lambda doc, age: f"{at(doc, 'roleRef', 'kind') or ''}/{at(doc, 'roleRef', 'name') or ''}",
+        ),
         AGE,
         Column("Users", "string", f"Users in the {singular}", _named("User"), 1),
         Column("Groups", "string", f"Groups in the {singular}", _named("Group"), 1),

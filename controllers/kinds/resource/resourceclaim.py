@@ -20,7 +20,7 @@ def _prepare(document: dict[str, Any]) -> None:
 
 
 def _defaults(document: dict[str, Any]) -> None:
-    child(child(document, "spec"), "devices")
+    child(child(document, "spec"), "devices").setdefault("requests", None)
     claims.defaults(document["spec"])
 
 

@@ -16,7 +16,7 @@ from scheduler_core.api.errors import Cause
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     child(spec, "metadata")
-    child(child(spec, "spec"), "devices")
+    child(child(spec, "spec"), "devices").setdefault("requests", None)
     claims.defaults(spec["spec"])
 
 

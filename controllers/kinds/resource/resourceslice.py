@@ -10,7 +10,7 @@ from controllers.kinds.columns import AGE, NAME, text_of
 from controllers.kinds.core import scheduling
 from controllers.kinds.resource import claims
 from controllers.kinds.storage.common import driver_name
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
@@ -79,9 +79,11 @@ def _places(spec: Mapping[str, Any]) -> list[Cause]:
         causes += fields.subdomain("spec.nodeName", spec["nodeName"])
     if spec.get("nodeSelector") is not None:
         causes += scheduling.node_selector("spec.nodeSelector", spec["nodeSelector"])
-        if len(spec["nodeSelector"].get("nodeSelectorTerms") or ()) != 1:
+        terms = spec["nodeSelector"].get("nodeSelectorTerms")
+        if len(terms or ()) != 1:
+            told = internal.shown(terms, "[]core.NodeSelectorTerm") if terms else terms
             why = "must have exactly one node selector term"
-            causes.append(fields.bad("spec.nodeSelector.nodeSelectorTerms", spec["nodeSelector"], why))
+            causes.append(fields.bad("spec.nodeSelector.nodeSelectorTerms", told, why))
     if not said:
         causes.append(fields.required("spec", _ONE_PLACE))
     elif len(said) > 1:
@@ -110,9 +112,7 @@ def _device(where: str, device: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-def _attribute(where: str, attribute: Any) -> list[Cause]:
-    if not isinstance(attribute, dict):
-        return [fields.bad(where, attribute, "exactly one value must be specified")]
+def _attribute(where: str, attribute: Mapping[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
     said = [key for key in ("bool", "int", "string", "version") if key in attribute]
     for key in ("string", "version"):
@@ -125,7 +125,8 @@ def _attribute(where: str, attribute: Any) -> list[Cause]:
     if not said:
         causes.append(fields.required(where, "exactly one value must be specified"))
     elif len(said) > 1:
-        causes.append(fields.bad(where, attribute, "exactly one value must be specified"))
+        told = internal.shown(attribute, "resource.DeviceAttribute")
+        causes.append(fields.bad(where, told, "exactly one value must be specified"))
     return causes
 
 

@@ -75,7 +75,9 @@ KIND: Final = Kind(
     metadata_checks=(0, 1),
     columns=(
         NAME,
-        Column("Value", "integer", "", lambda doc, age: doc["value"], source="scheduling_v1.PriorityClass#value"),
+        Column(
+            "Value", "integer", "", lambda doc, age: doc.get("value", 0), source="scheduling_v1.PriorityClass#value"
+        ),
         Column(
             "Global-Default",
             "boolean",

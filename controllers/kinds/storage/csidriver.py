@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.kinds.columns import AGE, NAME, NONE, UNSET
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at, child
@@ -67,8 +67,8 @@ def _driver_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-def _spec(*path: str) -> Any:
-    return lambda document, age: at(document, "spec", *path)
+def _spec(name: str, usual: Any = False) -> Any:
+    return lambda document, age: usual if at(document, "spec", name) is None else at(document, "spec", name)
 
 
 KIND: Final = Kind(
@@ -89,7 +89,11 @@ KIND: Final = Kind(
     columns=(
         NAME,
         Column(
-            "AttachRequired", "boolean", "", _spec("attachRequired"), source="storage_v1.CSIDriverSpec#attachRequired"
+            "AttachRequired",
+            "boolean",
+            "",
+            _spec("attachRequired", usual=True),
+            source="storage_v1.CSIDriverSpec#attachRequired",
         ),
         Column(
             "PodInfoOnMount", "boolean", "", _spec("podInfoOnMount"), source="storage_v1.CSIDriverSpec#podInfoOnMount"
@@ -121,7 +125,7 @@ KIND: Final = Kind(
             "Modes",
             "string",
             "",
-            lambda doc, age: ",".join(at(doc, "spec", "volumeLifecycleModes") or ()),
+            lambda doc, age: ",".join(at(doc, "spec", "volumeLifecycleModes") or ()) or NONE,
             source="storage_v1.CSIDriverSpec#volumeLifecycleModes",
         ),
         AGE,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.admission.storage import is_default
-from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
@@ -81,7 +81,7 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
 
 
 def _name(document: Mapping[str, Any], age: Any) -> str:
-    name = str(document["metadata"]["name"])
+    name = str(document["metadata"].get("name", ""))
     return f"{name} (default)" if is_default(document) else name
 
 
@@ -111,14 +111,14 @@ KIND: Final = Kind(
             "ReclaimPolicy",
             "string",
             "",
-            lambda doc, age: doc["reclaimPolicy"],
+            lambda doc, age: doc.get("reclaimPolicy", "Delete"),
             source="storage_v1.StorageClass#reclaimPolicy",
         ),
         Column(
             "VolumeBindingMode",
             "string",
             "",
-            lambda doc, age: doc.get("volumeBindingMode") or UNSET,
+            lambda doc, age: doc.get("volumeBindingMode") or "Immediate",
             source="storage_v1.StorageClass#volumeBindingMode",
         ),
         Column(

@@ -210,4 +210,6 @@ def _field(struct: str, entry: FieldType) -> Type:
 
 
 def _inner(entry: FieldType) -> Type:
-    return ANY if entry.scalar == "any" else SCALARS[_SCALARS.get(entry.scalar or "", "untyped")]
+    if entry.scalar == "texts":
+        return Type("list", True, element=SCALARS["string"])
+    return ANY if entry.scalar in ("any", "nothing") else SCALARS[_SCALARS.get(entry.scalar or "", "untyped")]

@@ -91,7 +91,7 @@ def _ephemeral(field: str, around: Around) -> list[Cause]:
         target = container.get("targetContainerName")
         if target and target not in others:
             causes.append(fields.not_found(f"{where}.targetContainerName", target))
-        held = [key for key in _NEVER_EPHEMERAL if container.get(key)]
+        held = [key for key in _NEVER_EPHEMERAL if container.get(key) or (key == "lifecycle" and key in container)]
         causes += [fields.not_allowed(f"{where}.{key}", _NOT_EPHEMERAL) for key in held]
         for position, mount in enumerate(container.get("volumeMounts") or ()):
             places = [key for key in ("subPath", "subPathExpr") if mount.get(key)]
