@@ -37,14 +37,12 @@ def identity_of(component: str, number: int) -> str:
 def initial_objects(
     *, replicas: int = 1, pace: int = 0, paused: bool = False, scheduler: Document | None = None
 ) -> list[Document]:
-    """Return the documents to create, in order.
+    """Return the documents to create, in order; for what they mean see `command_objects`."""
+    return server_objects() + command_objects(replicas=replicas, pace=pace, paused=paused, scheduler=scheduler)
 
-    Args:
-        replicas: of the scheduler and of the controller manager, each.
-        pace: simulated milliseconds that a scheduling cycle spends at each extension point.
-        paused: whether time stands.
-        scheduler: spec of the scheduler's configuration (`schedulerconfigs.clustersim.io`); None: today's, as it comes.
-    """
+
+def server_objects() -> list[Document]:
+    """Return what kube-apiserver makes when it starts, and the accounts that are there soon after."""
     documents: list[Document] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in NAMESPACES
     ]
@@ -63,8 +61,21 @@ def initial_objects(
                 "description": description,
             }
         )
-    documents += api_server()
-    documents.append(_command("Clock", "clock", {"paused": paused, "rate": 1.0, "pace": pace}))
+    return documents + api_server()
+
+
+def command_objects(
+    *, replicas: int = 1, pace: int = 0, paused: bool = False, scheduler: Document | None = None
+) -> list[Document]:
+    """Return the command objects of a session.
+
+    Args:
+        replicas: of the scheduler and of the controller manager, each.
+        pace: simulated milliseconds that a scheduling cycle spends at each extension point.
+        paused: whether time stands.
+        scheduler: spec of the scheduler's configuration (`schedulerconfigs.clustersim.io`); None: today's, as it comes.
+    """
+    documents = [_command("Clock", "clock", {"paused": paused, "rate": 1.0, "pace": pace})]
     for component in (SCHEDULER, CONTROLLER_MANAGER):
         for number in range(replicas):
             documents.append(_command("Replica", identity_of(component, number), {"component": component}))

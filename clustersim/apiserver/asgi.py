@@ -195,7 +195,8 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
 async def _send(send: Send, response: Response, kind: str = "http.response") -> None:
     headers = []
     if response.status != NOT_MODIFIED:
-        headers.append((b"content-type", response.content_type.encode("latin-1")))
+        if response.content_type:
+            headers.append((b"content-type", response.content_type.encode("latin-1")))
         headers.append((b"content-length", str(len(response.body)).encode()))
     given = {name for name, _ in response.headers}
     headers += [pair for pair in _SECURITY if pair[0].decode() not in given]

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from clustersim.apiserver.caching import VARIES, tag_of, tagged
+from clustersim.apiserver.health import CHECKS
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version, check_acceptable, wanted
 from clustersim.apiserver.reviews import REVIEWS
@@ -21,6 +22,10 @@ from controllers.registry.table import Kinds
 VERSION: Final = {
     "major": "1",
     "minor": "34",
+    "emulationMajor": "1",
+    "emulationMinor": "34",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "33",
     "gitVersion": "v1.34.1+clustersim",
     "gitCommit": "",
     "gitTreeState": "clean",
@@ -95,9 +100,23 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
         document = None
     if document is None:
         raise unknown_path(request.path, kinds)
-    if request.method == "GET" and len(parts) == (2 if parts[0] == "api" else 3):
+    if parts == ("api",):
         check_acceptable(request)
+    elif request.method == "GET" and len(parts) == (2 if parts[0] == "api" else 3):
+        check_acceptable(request)
+        wanted(request)
     return json_response(document)
+
+
+def root_paths(kinds: Kinds = TABLE) -> list[str]:
+    """Return the paths that the root of the API tells of."""
+    served = served_of(kinds)
+    groups = [f"/apis/{group}" for group in served.groups if group]
+    versions = [f"/apis/{group}/{version}" for group, version in served.group_versions if group]
+    checks = [f"/{name}/{check}" for name, checks in CHECKS.items() for check in checks]
+    others = ["/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
+    roots = ["/api", "/api/v1", "/apis", "/apis/"]
+    return sorted([*roots, *groups, *versions, *(f"/{name}" for name in CHECKS), *checks, *others])
 
 
 def storage_version_hash(kind: Kind) -> str:
@@ -274,7 +293,7 @@ class Served:
                 entry["shortNames"] = list(kind.short_names)
             if kind.categories:
                 entry["categories"] = list(kind.categories)
-            for subresource in told(kind):
+            for subresource in sorted(told(kind), key=lambda one: one.name):
                 sub_group, sub_version, sub_kind = body_of(kind, subresource)
                 other = (sub_group, sub_version) if (sub_group, sub_version) != (group, version) else ("", "")
                 response = _response_kind(*other, sub_kind)

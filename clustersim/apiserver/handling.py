@@ -123,7 +123,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     if request.path.startswith("//"):
         raise unknown_path(request.path)
     if not parts:
-        return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
+        return json_response({"paths": discovery.root_paths(TABLE.of(noted.open(principal.session_id)))})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
         found = discovery.answer(request, TABLE.of(noted.open(principal.session_id)))
         if parts[0] == "api" or len(parts) == 3:

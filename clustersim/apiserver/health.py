@@ -59,7 +59,7 @@ def answer(request: Request, parts: Sequence[str]) -> Response:
         ApiError: 404, no such check. No method is refused, upstream neither.
     """
     name, check = parts[0], "/".join(parts[1:])
-    if check and check not in CHECKS[name]:
+    if (check and check not in CHECKS[name]) or request.path.endswith("/"):
         raise PageNotFound
     if check or "verbose" not in request.query:
         return _text("ok")

@@ -55,7 +55,7 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     for (group, version), of in parts.items():
         if rest == _name(group, version):
             return _of_group_version(request, group, version, of)
-    raise unknown_path(request.path)
+    return Response(404, b"", "")
 
 
 def _of_group_version(request: Request, group: str, version: str, kinds: tuple[Kind, ...]) -> Response:

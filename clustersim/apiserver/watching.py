@@ -77,7 +77,7 @@ class WatchPlan:
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the lines of the watch, until its time is over."""
-        return _stream(self)
+        return _shown_alone(self) if self.want.listed else _stream(self)
 
 
 def plan_watch(store: ReadView, request: Request, target: Target, role: str = "") -> WatchPlan:
@@ -200,11 +200,13 @@ class Encoder:
 
     def bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
         """Return a bookmark: nothing for you up to here."""
-        if self._want.form == "table":
-            return self._table_line("BOOKMARK", [], str(revision))
         metadata: dict[str, Any] = {"resourceVersion": str(revision)}
         if initial_end:
             metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
+        if self._want.form == "table":
+            # Its row is that of an object in which nothing is set.
+            blank = {"metadata": metadata, "spec": {}, "status": {}}
+            return self._table_line("BOOKMARK", [blank], str(revision))
         document = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
         if self._want.form == "metadata":
             document = partial(document, self._want.version)
@@ -305,6 +307,16 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
                     yield b"".join(lines)
                 del lines
             del mine
+
+
+async def _shown_alone(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
+    """Yield a watch whose client wants the metadata of lists: no event is one, and the first ends it, as upstream."""
+    lines = _stream(plan)
+    async for line in lines:
+        if line:
+            await lines.aclose()
+            return
+        yield line
 
 
 def _head(plan: WatchPlan, encoder: Encoder) -> bytes:

@@ -18,7 +18,7 @@ from clustersim.classroom.writing import refuse_first, write
 from clustersim.feed import wake_owners
 from clustersim.store import SqlStore, forking, open_store, retention, sessions
 from clustersim.store.sessions import SessionRow
-from controllers.bootstrap import initial_objects
+from controllers.bootstrap import command_objects, server_objects
 from controllers.commands import REPLICAS
 from controllers.kinds.clustersim.lesson import NAME as LESSON_NAME
 from controllers.kinds.clustersim.lesson import RESOURCE as LESSON
@@ -286,12 +286,14 @@ def _open(
 
 
 def fill(session_id: int, template: Template) -> None:
-    """Write what every session begins with and what the template adds, in one transaction."""
-    first = initial_objects(
+    """Write what every session begins with and what the template adds."""
+    store = open_store(session_id)
+    # What upstream's API server makes, it owns.
+    refuse_first(write(store, [creation(one) for one in server_objects()], field_manager="kube-apiserver"))
+    commands = command_objects(
         replicas=template.replicas, pace=template.pace, paused=template.paused, scheduler=template.scheduler
     )
-    documents = [*first, *template.objects()]
-    refuse_first(write(open_store(session_id), [creation(document) for document in documents]))
+    refuse_first(write(store, [creation(document) for document in (*commands, *template.objects())]))
 
 
 def creation(document: Document) -> Create:

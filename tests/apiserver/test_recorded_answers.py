@@ -24,3 +24,25 @@ def test_there_are_cases_of_each_rule() -> None:
     topics = {case["topic"] for case in cases().values()}
     assert topics >= {"verbs", "subresources", "fieldvalidation", "patch", "immutability", "tables", "validation"}
     assert len(cases()) > 250
+
+
+def test_the_version_tells_what_is_emulated(own_database: None) -> None:
+    told = Room("empty").ask("GET", "/version")[1]
+    assert (told["emulationMajor"], told["emulationMinor"]) == ("1", "34")
+    assert (told["minCompatibilityMajor"], told["minCompatibilityMinor"]) == ("1", "33")
+
+
+def test_what_a_session_begins_with_belongs_to_the_server(own_database: None) -> None:
+    room = Room("empty")
+    (entry,) = room.ask("GET", "/api/v1/namespaces/default")[1]["metadata"]["managedFields"]
+    assert (entry["manager"], entry["operation"]) == ("kube-apiserver", "Update")
+    assert entry["fieldsV1"] == {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}}
+    made = room.ask("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical")[1]
+    (entry,) = made["metadata"]["managedFields"]
+    assert entry["fieldsV1"].keys() == {"f:description", "f:preemptionPolicy", "f:value"}
+
+
+def test_the_root_tells_of_groups_versions_and_checks(own_database: None) -> None:
+    paths = Room("empty").ask("GET", "/")[1]["paths"]
+    assert paths == sorted(paths)
+    assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz/ping", "/readyz/shutdown", "/version"} <= set(paths)

@@ -7,6 +7,13 @@ import socket
 import threading
 from typing import Any
 
+import msgspec
+import pytest
+
+from clustersim.apiserver.negotiation import Wanted
+from clustersim.apiserver.watching import Encoder
+from controllers.kinds.table import TABLE as KINDS
+from controllers.registry.kind import Kind
 from tests.tools.apiserver import Api
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -236,3 +243,38 @@ def test_options_of_a_watch_that_make_no_sense_are_refused(api: Api, namespace: 
 def test_one_object_is_read_and_never_watched(api: Api, namespace: str) -> None:
     status, found, _ = api.request("GET", f"/api/v1/namespaces/{namespace}?watch=1")
     assert (status, found["kind"]) == (200, "Namespace")
+
+
+@pytest.mark.parametrize("kind", KINDS.served, ids=lambda kind: kind.resource)
+def test_a_bookmark_of_a_table_has_the_row_of_an_object_in_which_nothing_is_set(kind: Kind) -> None:
+    told = msgspec.json.decode(Encoder(kind, Wanted("table"), 0).bookmark(7, initial_end=True))
+    (row,) = told["object"]["rows"]
+    assert row["object"]["metadata"] == {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}
+    assert len(row["cells"]) == len(kind.columns)
+
+
+@pytest.mark.parametrize(
+    ("resource", "cells"),
+    [
+        ("pods", ["", "0/0", "", "0", "<unknown>", "<none>", "<none>", "<none>", "<none>"]),
+        ("services", ["", "", "<none>", "<unknown>", "<none>", "<unknown>", "<none>"]),
+        ("persistentvolumes", ["", "0", "", "", "", "", "", "<unset>", "", "<unknown>", "<unset>"]),
+        ("cronjobs.batch", ["", "", "<none>", "<unset>", 0, "<none>", "<unknown>", "", "", "<none>"]),
+        ("csidrivers.storage.k8s.io", ["", True, False, False, "<unset>", False, "<none>", "<unknown>"]),
+        ("storageclasses.storage.k8s.io", ["", "", "Delete", "Immediate", False, "<unknown>"]),
+        ("clusterroles.rbac.authorization.k8s.io", ["", "0001-01-01T00:00:00Z"]),
+        ("ipaddresses.networking.k8s.io", ["", "<none>", "<unknown>"]),
+    ],
+)
+def test_that_row_is_printed_as_upstream_prints_it(resource: str, cells: list[Any]) -> None:
+    kind = KINDS.find_resource(resource)
+    assert kind is not None
+    (row,) = msgspec.json.decode(Encoder(kind, Wanted("table"), 0).bookmark(7))["object"]["rows"]
+    assert row["cells"] == cells
+
+
+def test_a_watch_that_asks_for_the_metadata_of_a_list_ends_at_its_first_event(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=true&timeoutSeconds=30"
+    accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+    assert list(api.watch(path, accept=accept)) == []
