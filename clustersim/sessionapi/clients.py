@@ -20,7 +20,7 @@ from controllers.registry.context import Guard
 from controllers.registry.models.clustersim_v1 import ClientSpec, ClientStatus
 from controllers.registry.structs import read
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, forbidden, not_found
+from scheduler_core.api.errors import ApiError, Cause, forbidden, missing
 from scheduler_core.api.said import said
 
 STUDENT_CLIENTS_MAX: Final = 2
@@ -44,7 +44,7 @@ def one(call: Call, name: str) -> HttpResponse:
     _ = call.principal
     stored = call.store.get(CLIENTS, "", name)
     if stored is None:
-        raise not_found(CLIENTS, name)
+        raise missing(CLIENTS, name)
     return answer(_told(stored.object, whole=True))
 
 

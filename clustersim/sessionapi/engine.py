@@ -20,7 +20,7 @@ from controllers.registry.models.clustersim_v1 import Fault, ReplicaSpec, Replic
 from controllers.registry.structs import bounds, read
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.errors import ApiError, Cause, missing
 from scheduler_core.api.said import said
 
 LEASES: Final = "leases.coordination.k8s.io"
@@ -59,7 +59,7 @@ def _uid(call: Call) -> str:
     refuse_pod(call.seal, f"{namespace}/{name}")
     stored = call.store.get("pods", namespace, name)
     if stored is None:
-        raise not_found("pods", name)
+        raise missing("pods", name)
     return stored.uid
 
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from clustersim.classroom import limits
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
 from controllers.scheduler.expressions import KINDS, compiled, tried
-from scheduler_core.api.errors import Cause, not_found
+from scheduler_core.api.errors import Cause, missing
 from scheduler_core.api.quantity import QuantityError
 from scheduler_core.api.said import said
 from scheduler_core.cel.language import EXPRESSION_CHARS_MAX
@@ -48,7 +48,7 @@ def _pod(call: Call, asked: Any) -> Mapping[str, Any]:
         raise refuse(Cause("pod", said("expression.pod", "give <namespace>/<name> of a pod, or a pod's document")))
     stored = call.store.get("pods", namespace, name)
     if stored is None:
-        raise not_found("pods", name)
+        raise missing("pods", name)
     return stored.object
 
 

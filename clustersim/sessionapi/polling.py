@@ -29,7 +29,7 @@ from controllers.rules.table import RULES
 from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.errors import ApiError, Cause, missing
 from scheduler_core.api.said import said
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.snapshot.node_info import PodInfo
@@ -126,7 +126,7 @@ def _pod_of(call: Call, asked: Asked) -> PodInfo | None:
         return None
     found = next((info for info in call.past().pods if info.key == asked.pod), None)
     if found is None and asked.kind in _ABOUT_A_POD:
-        raise not_found("pods", asked.pod.partition("/")[2] or asked.pod)
+        raise missing("pods", asked.pod.partition("/")[2] or asked.pod)
     if found is not None and found.pod.spec.node_name and asked.kind in _ABOUT_A_POD:
         raise refuse(
             Cause(

@@ -19,7 +19,7 @@ from controllers.registry.models.clustersim_v1 import PollSpec
 from controllers.registry.structs import bounds, options
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.errors import ApiError, Cause, missing
 from scheduler_core.api.said import said
 
 FIELDS: Final = (
@@ -88,7 +88,7 @@ def vote(call: Call, poll: str) -> HttpResponse:
     principal = call.require(STUDENT, TEACHER)
     stored = call.store.get(POLLS, "", poll)
     if stored is None:
-        raise not_found(POLLS, poll)
+        raise missing(POLLS, poll)
     spec = stored.object["spec"]
     if principal.role == TEACHER and not spec.get("alone"):
         raise ApiError(
@@ -178,7 +178,7 @@ def _found(call: Call, poll: str) -> tuple[Stored, Poll | None]:
     session_id = call.principal.session_id
     stored = call.store.get(POLLS, "", poll)
     if stored is None:
-        raise not_found(POLLS, poll)
+        raise missing(POLLS, poll)
     return stored, votes.find(session_id, poll)
 
 

@@ -14,7 +14,7 @@ from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.kubelet.orders import PROBES, failing_of
 from controllers.log.operations import Patch
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.errors import ApiError, Cause, missing
 from scheduler_core.api.said import said
 
 PODS: Final = "pods"
@@ -114,7 +114,7 @@ def _told(pod: Mapping[str, Any], annotation: str) -> Document:
 def _pod(call: Call, namespace: str, name: str) -> Mapping[str, Any]:
     stored = call.store.get(PODS, namespace, name)
     if stored is None:
-        raise not_found(PODS, name[:253])
+        raise missing(PODS, name[:253])
     return stored.object
 
 

@@ -29,7 +29,7 @@ from controllers.rules.rule import Rule
 from controllers.rules.table import RULES
 from controllers.scheduler.decisions import Located, locate
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.api.errors import ApiError, Cause, missing
 from scheduler_core.api.said import said
 
 SEARCH_SECONDS: Final = 8.0
@@ -186,7 +186,7 @@ def show_in_poll(call: Call, poll: str) -> HttpResponse:
         raise refuse(Cause("do", said("give.oneOf", "give one of {known}", known=", ".join(SHOWN))))
     stored, row = call.store.get(POLLS, "", poll), votes.find(call.session.id, poll)
     if stored is None or row is None:
-        raise not_found(POLLS, poll)
+        raise missing(POLLS, poll)
     decision = ((row.answer or {}).get("explain") or {}).get("decision")
     if row.state != votes.REVEALED or not decision:
         raise ApiError(

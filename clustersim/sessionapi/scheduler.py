@@ -17,7 +17,7 @@ from clustersim.sessionapi.http import Call, answer
 from controllers.kinds.clustersim import schedulerconfig
 from controllers.scheduler.settings import spec_of
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, bad_request, invalid, not_found
+from scheduler_core.api.errors import ApiError, bad_request, invalid, missing
 from scheduler_core.api.said import said
 from scheduler_core.eras import ERAS, read_spec
 from scheduler_core.framework.rules import CURRENT_ERA
@@ -36,7 +36,7 @@ def current(call: Call, observed: Document | None = None) -> Document:
     if observed is None:
         stored = call.store.get(SCHEDULERS, "", NAME)
         if stored is None:
-            raise not_found(SCHEDULERS, NAME)
+            raise missing(SCHEDULERS, NAME)
         observed = stored.object
     spec, status = observed.get("spec") or {}, observed.get("status") or {}
     era = spec.get("era") or CURRENT_ERA

@@ -9,7 +9,7 @@ from controllers.log.store import Gone
 from controllers.scheduler.past import Past
 from controllers.scheduler.settings import NAME
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause, gone, invalid, not_found
+from scheduler_core.api.errors import Cause, gone, invalid, missing
 from scheduler_core.api.node import Node
 from scheduler_core.api.said import said
 from scheduler_core.framework.profile import ProfileError
@@ -79,7 +79,7 @@ class Modelling:
         """
         pod = next((one for one in self.objects.pods if one.key == f"{namespace}/{name}"), None)
         if pod is None:
-            raise not_found("pods", name)
+            raise missing("pods", name)
         nodes, pods = len(self.objects.nodes), len(self.objects.pods)
         if nodes * pods > CELLS_MAX:
             text = said(

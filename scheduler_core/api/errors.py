@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from scheduler_core.api.said import Said
+from scheduler_core.api.said import Said, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,12 @@ def not_found(resource: str, name: str) -> ApiError:
     return ApiError(
         404, "NotFound", f'{shown_resource(resource)} "{name}" not found', kind=plural, group=group, name=name
     )
+
+
+def missing(resource: str, name: str) -> ApiError:
+    """Return the same 404 to a page, which says it in its own words: for what is no answer of the Kubernetes API."""
+    sentence = said("object.missing", '{resource} "{name}" not found', resource=resource, name=name)
+    return replace(not_found(resource, name), said=sentence)
 
 
 def unknown_resource() -> ApiError:

@@ -125,3 +125,9 @@ def _plain(expression: ast.expr) -> str:
             return _plain(one) or _plain(other)
         case _:
             return ""
+
+
+def test_what_is_not_there_is_named_on_the_session_api() -> None:
+    """`not_found` is the Kubernetes API's; `missing` says the same to a page."""
+    files = sorted((ROOT / "clustersim/sessionapi").glob("*.py"))
+    assert [file.name for file in files if re.search(r"\bnot_found\(", file.read_text())] == []

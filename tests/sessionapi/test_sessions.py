@@ -292,6 +292,16 @@ async def test_a_host_that_is_not_ours_is_never_echoed() -> None:
         ("GET", "/api/sessions/{code}/decisions", 422),
         ("GET", "/api/sessions/{code}/decisions?pod=a/b&limit=0", 422),
         ("POST", "/api/sessions/{code}/replicas/nobody/fault", 422),
+        ("POST", "/api/sessions/{code}/polls/none/close", 404),
+        ("GET", "/api/sessions/{code}/model?pod=default/none", 404),
+        ("POST", "/api/sessions/{code}/whatif", 422),
+        ("POST", "/api/sessions/{code}/compare", 422),
+        ("PUT", "/api/sessions/{code}/looks", 422),
+        ("POST", "/api/sessions/{code}/homework", 422),
+        ("GET", "/api/sessions/{code}/lesson", 404),
+        ("POST", "/api/sessions/{code}/polls", 422),
+        ("PUT", "/api/sessions/{code}/presenting", 422),
+        ("POST", "/api/sessions/{code}/bookmarks", 422),
         ("PATCH", "/api/sessions/{code}/people/99999999999999999999999", 404),
     ],
 )
@@ -305,6 +315,10 @@ async def test_every_refusal_is_a_status(method: str, path: str, code: int) -> N
     status = answer.json()
     assert (status["kind"], status["code"]) == ("Status", code)
     assert status["message"]
+    # Each says which sentence it is, so that a page says it in its language.
+    told = [status] if "said" in status else status["details"]["causes"]
+    assert told
+    assert all(one["said"]["key"] for one in told)
 
 
 @pytest.mark.parametrize(

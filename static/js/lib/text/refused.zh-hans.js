@@ -144,6 +144,7 @@ export const ZH_HANS = {
   "name.long": "最多 {longest} 个字符，现在有 {text} 个",
   "name.taken": "这里叫“{name}”的人太多了：请在名字后加点什么",
   "node.unknown": "没有节点“{node}”",
+  "object.missing": "没有名为“{name}”的 {resource}",
   "openb.columns": "首行缺少这些列：{known}",
   "openb.rows": "超过 {most} 行：请少发一些",
   "openb.whole": "“{kept}”不是整数",
