@@ -120,3 +120,23 @@ def test_open_charts_have_the_page_and_the_stage_above_them_shows_every_node(
     expect(page.locator("#palette")).to_be_visible()
     expect(page.get_by_test_id("dock-server")).to_have_attribute("aria-selected", "false")
     assert not classroom.problems
+
+
+def test_over_a_hundred_nodes_what_is_few_stands_before_the_rows(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("nodes-100")
+    size = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+    node = {"metadata": {"name": "one-more"}, "status": {"allocatable": size, "capacity": size}}
+    classroom.cluster("POST", "/api/v1/nodes", node)
+    teacher = classroom.teacher()
+    for name, cpu in (("small", "10m"), ("big", "90")):
+        containers = [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu}}}]
+        pod = {"metadata": {"name": name}, "spec": {"containers": containers}}
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod)
+        wait_state(teacher, lambda now, name=name: any(pod["name"] == name for pod in now["pods"]), "the pod is there")
+        teacher.goto(f"{classroom.server.url}/s/{classroom.code}?pod=default/{name}&tab=decision")
+        if name == "small":
+            spread = teacher.get_by_test_id("decision-spread")
+            expect(spread).to_contain_text("Points of the")
+            laid(teacher, "few.bottom <= rows.top", "points", few=".dc-spread", rows=".dc-heat")
+        else:
+            laid(teacher, "few.bottom <= rows.top", "the sentence", few=".dc-sentence", rows=".dc-heat")

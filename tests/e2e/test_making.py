@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, picture, wait_state
+from tests.e2e.conftest import Classroom, picture, state, wait_state
 from tests.tools import axe
 
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: dropped\ndata:\n  a: b\n"
@@ -108,3 +108,12 @@ def test_what_is_dragged_dropped_and_typed_is_made_and_can_be_undone(
     assert axe.problems(teacher) == []
     answer.get_by_role("button", name="n12", exact=True).click()
     wait_state(teacher, lambda now: now["selected"] == {"resource": "nodes", "key": "n12"}, "a row is selected")
+
+
+def test_a_pod_is_dragged_onto_the_stage(open_classroom: Callable[[str], Classroom]) -> None:
+    teacher = open_classroom("three-nodes").teacher()
+    wait_state(teacher, lambda now: len(now["pods"]) > 0, "the template's pods")
+    before = {pod["name"] for pod in state(teacher)["pods"]}
+    teacher.get_by_test_id("palette-pod-gated").drag_to(teacher.locator(".st-field"))
+    made = wait_state(teacher, lambda now: [pod for pod in now["pods"] if "gated" in pod["name"]], "it is made")
+    assert [pod["name"] for pod in made["pods"] if "gated" in pod["name"] and pod["name"] not in before]

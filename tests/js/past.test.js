@@ -7,7 +7,7 @@ import { isRefused } from "../../static/js/act/timetravel.js";
 import { readAddress, writeAddress } from "../../static/js/lib/address.js";
 import { viewAt } from "../../static/js/state/past.js";
 import { rowsOf, sinceOf } from "../../static/js/state/since.js";
-import { bookmarksOf, itemsOf, placeOf, revisionAt, revisionOnStrip, stripOf, summed, ticksOf } from "../../static/js/state/timeline.js";
+import { bookmarksOf, flagsBeside, itemsOf, placeOf, revisionAt, revisionOnStrip, stripOf, summed, ticksOf } from "../../static/js/state/timeline.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 import { viewOf } from "./stage/fixtures.js";
 
@@ -184,4 +184,12 @@ test("what one cause changed within ten seconds is one row, and renewals are non
     mark(4, 3, {}), mark(5, 9, {}), mark(6, 12, {}),
   ]));
   assert.deepEqual(rows.map(({ first, more }) => [first.rv, more]), [[1, 2], [3, 0], [6, 0]]);
+});
+
+test("no moment's name covers the next one: each has the room until it, and what is late stands before its moment", () => {
+  const told = (/** @type {number[]} */ ...places) => flagsBeside(places).map(({ late, room }) => [late, Math.round(room * 100)]);
+  assert.deepEqual(told(0.2, 0.25, 0.7), [[false, 5], [false, 45], [false, 30]]);
+  assert.deepEqual(told(0.9, 0.95), [[true, 90], [true, 5]]);
+  assert.deepEqual(told(0.6, 0.9), [[false, 15], [true, 15]], "what is between two that stand towards each other is shared");
+  assert.deepEqual(told(), []);
 });

@@ -17,6 +17,8 @@ export class AddressBar {
     this.first = readAddress(location.search);
     /** Nothing is written before the page shows what its address says. */
     this.ready = false;
+    /** Whether what it said was written once in the page's own words, which is no step of anybody's. */
+    this.said = this.search === "";
     /** Until when what the page shows is on its way to what the address says: no step of anybody's. */
     this.settlesMs = -Infinity;
     window.addEventListener("popstate", () => {
@@ -35,11 +37,14 @@ export class AddressBar {
     const search = writeAddress(address);
     const settles = performance.now() < this.settlesMs;
     if (search === this.wanted) this.settlesMs = -Infinity;
-    if (!this.ready || search === this.search) return;
+    if (!this.ready) return;
+    const rewords = !this.said;
+    this.said = true;
+    if (search === this.search) return;
     const before = readAddress(this.search);
     const scrubs = Boolean(before.rv && address.rv && before.rv !== address.rv);
     this.search = search;
     // A step pushed on the way back would take away the way forward.
-    history[settles || scrubs ? "replaceState" : "pushState"](null, "", location.pathname + search);
+    history[settles || scrubs || rewords ? "replaceState" : "pushState"](null, "", location.pathname + search);
   }
 }

@@ -84,11 +84,14 @@ export function mountDecision(element, dispatch, ask) {
       chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
     const outcome = column("dc-right", plainWords(decision, trace, lang), ...(early ? evicting : []),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang));
+    const below = column("dc-below", sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say),
+      ...(early ? [] : evicting), kept.section(trace, lang));
+    // Where hundreds of nodes say no, the few reasons come before the many rows.
+    const reasonsFirst = hasPages(decision) && decision.feasible === 0;
+    const told = early ? [outcome, verdicts] : [verdicts, outcome];
     keepFocus(body, () => body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
-      ...(early ? [outcome, verdicts] : [verdicts, outcome]),
-      column("dc-below", sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say),
-        ...(early ? [] : evicting), kept.section(trace, lang)),
+      ...(reasonsFirst ? [...told.filter((part) => part !== verdicts), below, verdicts] : [...told, below]),
     ].flatMap((part) => part ?? [])));
     draw();
   }

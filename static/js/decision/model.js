@@ -214,3 +214,11 @@ function notHelpful(result) {
 export function traceOf(traces, id) {
   return traces.find((trace) => trace.id === id) ?? traces[0] ?? null;
 }
+
+/**
+ * Why the chosen node has no points: it alone fits, or it alone was asked, as round robin does.
+ * @param {Pick<Decision, "nodes">} decision
+ */
+export function unscored({ nodes }) {
+  return nodes === 1 ? "decision.onlyAsked" : "decision.only";
+}

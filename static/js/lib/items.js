@@ -39,6 +39,8 @@ export { GPU, readPairs, readTaints };
 
 /** The type under which the browser carries an item's id while it is dragged. */
 export const DRAGGED = "application/x-clustersim-item";
+/** The type that a node has besides: it is put in the zone that it is let go over. */
+export const DRAGGED_NODE = "application/x-clustersim-node";
 export const HIGH_PRIORITY_CLASS = "high-priority";
 
 const NODE_FIELDS = [

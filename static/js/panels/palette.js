@@ -6,7 +6,7 @@
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { roving } from "../dom/roving.js";
 import { ownerGroup, ownerLook } from "../lib/hues.js";
-import { DRAGGED, fullName, ITEMS } from "../lib/items.js";
+import { DRAGGED, DRAGGED_NODE, fullName, ITEMS } from "../lib/items.js";
 import { text } from "../lib/text.js";
 import { ownerlessNumbers } from "../state/groups.js";
 import { refusedItem } from "../state/roles.js";
@@ -126,9 +126,10 @@ function itemCell(item, dispatch) {
   });
   more.addEventListener("click", open);
   // The zone can be chosen in the form too, for whoever drags nothing.
-  button.draggable = item.group === "nodes";
+  button.draggable = true;
   button.addEventListener("dragstart", (event) => {
     event.dataTransfer?.setData(DRAGGED, item.id);
+    if (item.group === "nodes") event.dataTransfer?.setData(DRAGGED_NODE, item.id);
     if (event.dataTransfer) event.dataTransfer.effectAllowed = "copy";
   });
   return {

@@ -3,11 +3,11 @@
 /** @import { Dispatch, Mark, TimelineState, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../state/timeline.js" */
 import { face } from "../dom/face.js";
-import { element, icon, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
+import { element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { faceOf, initials } from "../lib/faces.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { actorOf, whose } from "../state/people.js";
-import { bookmarksOf, itemsOf, LANES, placeOf, revisionAt, ticksOf } from "../state/timeline.js";
+import { bookmarksOf, flagsBeside, itemsOf, LANES, placeOf, revisionAt, ticksOf } from "../state/timeline.js";
 import { mountBookmarks, mountStrip } from "./timeline-strip.js";
 
 const ZOOMS = /** @type {const} */ ([["zoom_all", 0], ["zoom_6min", 360_000], ["zoom_1min", 60_000], ["zoom_10s", 10_000], ["zoom_tick", 1_000]]);
@@ -178,7 +178,7 @@ function mountChart(dispatch) {
       if (drawn === key && chart.dataset["of"] === String(timelineId(timeline))) return;
       drawn = key;
       chart.dataset["of"] = String(timelineId(timeline));
-      keepFocus(flags, () => drawFlags(flags, bookmarks, timeline, ui, dispatch));
+      drawFlags(flags, bookmarks, timeline, ui, dispatch);
       drawAxis(axis, timeline, view.epochMs, placeOf(timeline, at));
       for (const { lane, label, count, track } of lanes) {
         setText(label, text(lang, `lane_${lane}`));
@@ -244,19 +244,24 @@ function signOf({ lane, verb }, after) {
  * @param {Dispatch} dispatch
  */
 function drawFlags(flags, bookmarks, timeline, ui, dispatch) {
-  flags.replaceChildren(...bookmarks.filter(({ atMs }) => atMs >= timeline.fromMs && atMs <= timeline.toMs).map((one) => {
+  const seen = bookmarks.filter(({ atMs }) => atMs >= timeline.fromMs && atMs <= timeline.toMs);
+  const places = seen.map(({ atMs }) => placeOf(timeline, atMs));
+  const beside = flagsBeside(places);
+  syncList(flags, seen.map((one, index) => ({ ...one, index })), ({ name, revision }) => `${revision} ${name}`, ({ name, revision }) => {
     const flag = element("button", {
-      class: "tl-flag", type: "button", title: text(ui.lang, "bookmark_title", { name: one.name, revision: number(ui.lang, one.revision) }),
-      "data-testid": "bookmark-flag", onclick: () => dispatch({ type: "hold", revision: one.revision }),
-    }, one.name);
+      class: "tl-flag", type: "button", "data-testid": "bookmark-flag", onclick: () => dispatch({ type: "hold", revision }),
+    }, name);
     flag.addEventListener("keydown", (event) => {
-      if (event.key === "Delete") dispatch({ type: "unbookmark", name: one.name });
+      if (event.key === "Delete") dispatch({ type: "unbookmark", name });
     });
-    const place = placeOf(timeline, one.atMs);
-    flag.style.left = `${100 * place}%`;
-    flag.classList.toggle("late", place > 0.8);
     return flag;
-  }));
+  }, (flag, { name, revision, index }) => {
+    const { late = false, room = 1 } = beside[index] ?? {};
+    setAttribute(flag, "title", text(ui.lang, "bookmark_title", { name, revision: number(ui.lang, revision) }));
+    flag.style.left = `${100 * (places[index] ?? 0)}%`;
+    flag.style.setProperty("--room", `${100 * room}%`);
+    flag.classList.toggle("late", late);
+  });
 }
 
 /**

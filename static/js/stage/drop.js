@@ -1,11 +1,11 @@
-/** A node of the palette let go over the field is made in the zone that it is over. */
+/** What is dragged from the palette and let go over the field is made; a node in the zone that it is over. */
 
 /** @import { Dispatch } from "../lib/types.d.ts" */
 /** @import { FieldInput } from "./field.js" */
 /** @import { Layout, ZoneBox } from "./levels.js" */
 import { pageZoom } from "../dom/dom.js";
 import { h } from "../dom/h.js";
-import { DRAGGED, itemOf } from "../lib/items.js";
+import { DRAGGED, DRAGGED_NODE, itemOf } from "../lib/items.js";
 import { text } from "../lib/text.js";
 import { MARGIN } from "./field.js";
 
@@ -55,8 +55,9 @@ export function mountDrop(scroller, dispatch, input) {
     if (!shown || !event.dataTransfer?.types.includes(DRAGGED)) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = "copy";
-    const name = zone(event);
-    hint.textContent = text(shown.lang, name ? "drop.zone" : "drop.cluster", { zone: name });
+    const node = event.dataTransfer.types.includes(DRAGGED_NODE);
+    const name = node ? zone(event) : "";
+    hint.textContent = text(shown.lang, !node ? "drop.item" : name ? "drop.zone" : "drop.cluster", { zone: name });
     hint.hidden = false;
   });
   on("dragleave", () => {
@@ -67,8 +68,8 @@ export function mountDrop(scroller, dispatch, input) {
     const item = itemOf(event.dataTransfer?.getData(DRAGGED) ?? "");
     if (!item) return;
     event.preventDefault();
-    const name = zone(event);
-    dispatch({ type: "create", item: item.id, ...(name && item.fields.some((field) => field.name === "zone") ? { values: { zone: name } } : {}) });
+    const name = item.group === "nodes" ? zone(event) : "";
+    dispatch({ type: "create", item: item.id, ...(name ? { values: { zone: name } } : {}) });
   });
   return { destroy: () => stop.abort() };
 }

@@ -121,6 +121,26 @@ export function bookmarksOf(objects) {
   return found.sort((one, other) => one.revision - other.revision || one.name.localeCompare(other.name));
 }
 
+/** From here on a flag's name stands before its moment, shares of the width. */
+const LATE_FROM = 0.8;
+
+/**
+ * How flags stand beside each other: which have their names before their moments, and how much room each name has until the
+ * next flag, so that none is covered.
+ * @param {readonly number[]} places in order, shares of the width
+ * @returns {{late: boolean, room: number}[]} `room`: a share of the width
+ */
+export function flagsBeside(places) {
+  const isLate = (/** @type {number} */ place) => place > LATE_FROM;
+  return places.map((place, index) => {
+    const late = isLate(place);
+    const other = places[late ? index - 1 : index + 1] ?? (late ? 0 : 1);
+    const gap = Math.abs(other - place);
+    // Two names that stand towards each other share what is between them.
+    return { late, room: index + (late ? -1 : 1) in places && isLate(other) !== late ? gap / 2 : gap };
+  });
+}
+
 /**
  * How many marks of all lanes fall into each part of the time.
  * @param {Readonly<Record<string, readonly number[]>>} lanes

@@ -42,3 +42,13 @@ test("a page on its way to what somebody went back to leaves the way forward as 
   bar.follow(at({ attempt: 1 }));
   assert.deepEqual(told.at(-1), ["pushState", "/s/K7Q?pod=default/web&attempt=1"], "it is there: what comes now somebody did");
 });
+
+test("an address that says the same in other words is put into the page's own, and is no step to go back to", () => {
+  location.search = "?pod=default/web&tab=decision";
+  const bar = new AddressBar(() => {});
+  told.length = 0;
+  bar.ready = true;
+  bar.follow(at());
+  bar.follow(at({ tab: "yaml" }));
+  assert.deepEqual(told, [["replaceState", "/s/K7Q?pod=default/web"], ["pushState", "/s/K7Q?pod=default/web&tab=yaml"]]);
+});

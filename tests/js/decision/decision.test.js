@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, versionOf } from "../../../static/js/decision/model.js";
+import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, unscored, versionOf } from "../../../static/js/decision/model.js";
 import { decisionWords } from "../../../static/js/decision/words.js";
 import { heatmapChart } from "../../../static/js/decision/heatmap.js";
 import { scoresChart } from "../../../static/js/decision/scores.js";
@@ -215,4 +215,9 @@ test("a number on a segment keeps the size that can be read", () => {
   const { data } = scoresChart({ decision, rows: ranking(decision), colours: COLOURS, lang: "en", width: 480 });
   const segments = data.filter((one) => one.name);
   assert.deepEqual(segments.map(({ constraintext, textfont }) => [constraintext, textfont.size]), [["none", 11], ["none", 11]]);
+});
+
+test("a node without points is the only one that fits, or in round robin the only one that was asked", () => {
+  assert.equal(unscored({ nodes: 12 }), "decision.only");
+  assert.equal(unscored({ nodes: 1 }), "decision.onlyAsked");
 });

@@ -8,6 +8,7 @@ export const EN = {
   item_kill: "Kill node",
   item_revive: "Revive node",
   "drop.zone": "A new node in {zone}",
+  "drop.item": "Let go to create it",
   "drop.cluster": "A new node",
   "drop.file": "Drop manifests (YAML or JSON) to look at them before they are applied",
   "keys.title": "Keys of this page",

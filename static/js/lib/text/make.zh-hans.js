@@ -8,6 +8,7 @@ export const ZH_HANS = {
   item_kill: "停掉节点",
   item_revive: "恢复节点",
   "drop.zone": "{zone} 中的新节点",
+  "drop.item": "松开即创建",
   "drop.cluster": "新节点",
   "drop.file": "放下清单文件（YAML 或 JSON），应用之前先看一遍",
   "keys.title": "本页快捷键",

@@ -324,6 +324,7 @@ export const EN = {
   "decision.counts": "{n} {n|node|nodes}, {f} feasible",
   "decision.notTried": "not tried: the nominated node passed",
   "decision.notRun": "not run: a plugin failed on another node",
+  "decision.onlyAsked": "the only one asked: nothing to score",
   "decision.only": "the only one that fits: nothing to score",
   "decision.scores": "Weighted score, points",
   "decision.bestFirst": "feasible nodes only, best first",

@@ -324,6 +324,7 @@ export const ZH_HANS = {
   "decision.counts": "{n} 个节点，{f} 个可行",
   "decision.notTried": "未尝试：提名的节点已通过",
   "decision.notRun": "未运行：插件在另一个节点上出错",
+  "decision.onlyAsked": "只询问了这一个节点，因此未打分",
   "decision.only": "唯一可行的节点，因此未打分",
   "decision.scores": "加权分数（分）",
   "decision.bestFirst": "仅可行的节点，最高分在前",
