@@ -122,7 +122,7 @@ def written(resource: str, amount: int) -> str:
     return str(amount)
 
 
-def said(resource: str, amount: int) -> str:
+def amount_told(resource: str, amount: int) -> str:
     """Return an amount as people read it everywhere: of CPU millicores below one core, cores from there on."""
     if resource != CPU or amount < MILLI:
         return written(resource, amount)
@@ -131,7 +131,7 @@ def said(resource: str, amount: int) -> str:
 
 
 def _listed(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{resource} {said(resource, amount)}" for resource, amount in sorted(amounts.items()))
+    return ", ".join(f"{resource} {amount_told(resource, amount)}" for resource, amount in sorted(amounts.items()))
 
 
 def _node_patch(name: str, patch: Change) -> Change:

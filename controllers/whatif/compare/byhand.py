@@ -16,7 +16,7 @@ from controllers.whatif.compare.inputs import PODS, Given, present
 from controllers.whatif.compare.running import Played, begin, play
 from controllers.whatif.compare.summing import of_side
 from controllers.whatif.deciding import attempt_now, is_pending
-from controllers.whatif.wishes import said
+from controllers.whatif.wishes import amount_told
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError
@@ -189,7 +189,7 @@ def in_words(refusal: Mapping[str, Any]) -> str:
     for detail in refusal.get("details") or ():
         if detail.get("kind") == "resource":
             resource = detail["resource"]
-            asked, free = said(resource, detail["asked"]), said(resource, detail["free"])
+            asked, free = amount_told(resource, detail["asked"]), amount_told(resource, detail["free"])
             amounts_told.append(f"{resource}: asks {asked}, free are {free}")
     return f"{reasons} ({'; '.join(amounts_told)})" if amounts_told else reasons
 

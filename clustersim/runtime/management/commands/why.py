@@ -18,7 +18,7 @@ from clustersim import documents
 from clustersim.classroom import manifests
 from clustersim.plugins import installed
 from controllers.whatif.why import load, why
-from controllers.whatif.wishes import CPU, OF_CONDITIONS, said
+from controllers.whatif.wishes import CPU, OF_CONDITIONS, amount_told
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.quantity import milli_value
 
@@ -172,7 +172,7 @@ def _refusals(nodes: list[Mapping[str, Any]]) -> Iterator[str]:
 
 def _amount(resource: str, quantity: str) -> str:
     """Return a quantity as the page writes it."""
-    return said(resource, milli_value(quantity)) if resource == CPU else quantity
+    return amount_told(resource, milli_value(quantity)) if resource == CPU else quantity
 
 
 def _preemption(told: Mapping[str, Any]) -> str:
