@@ -85,11 +85,16 @@ def examine(call: Call) -> HttpResponse:
     try:
         lesson = lessons.from_text("lesson", body.get("yaml", ""), texts)
     except ApiError as wrong:
-        causes = wrong.causes or [Cause("", wrong.message)]
-        told = [{"step": "", "field": one.field, "expected": "", "found": one.message} for one in causes]
-        return answer({"problems": told[:FINDINGS_MAX], "played": False, "preview": None})
+        causes = wrong.causes or [Cause("", wrong.said or wrong.message)]
+        return answer({"problems": [_problem(one) for one in causes[:FINDINGS_MAX]], "played": False, "preview": None})
     problems = _played(lesson) if play else []
     return answer({"problems": problems, "played": play, "preview": _preview(lesson, language_of(call))})
+
+
+def _problem(cause: Cause) -> dict[str, Any]:
+    """Return what is wrong with a package that cannot be read; the sentence is named as a refusal's is."""
+    told = {"step": "", "field": cause.field, "expected": "", "found": cause.message}
+    return told if cause.said is None else {**told, "said": cause.said.document()}
 
 
 def _played(lesson: Lesson) -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 import msgspec
 
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 _PLACE = re.compile(r" - at `(?:key in )?\$(.*)`$")
@@ -24,20 +25,24 @@ def convert(document: Any, of: type[_Struct], path: str = "") -> tuple[_Struct |
 
 def _struct(document: Any, of: type[msgspec.Struct], path: str) -> Iterator[Cause]:
     if not isinstance(document, dict):
-        yield Cause(path, "must be a mapping")
+        yield Cause(path, said("package.mapping", "must be a mapping"))
         return
     hints = get_type_hints(of, include_extras=True)
     fields = {field.encode_name: field for field in msgspec.structs.fields(of)}
     for key in document:
         if key not in fields:
             close = get_close_matches(str(key), fields, 1, 0.6)
-            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(fields))}"
-            yield Cause(_below(path, key), f"unknown field: {hint}")
+            hint = (
+                said("package.meant", "did you mean {close}?", close=close[0])
+                if close
+                else said("package.known", "known are {known}", known=", ".join(sorted(fields)))
+            )
+            yield Cause(_below(path, key), said("package.unknownField", "unknown field: {hint}", hint=hint))
     for name, field in fields.items():
         if name in document:
             yield from _value(document[name], hints[field.name], _below(path, name))
         elif field.required:
-            yield Cause(_below(path, name), "is required")
+            yield Cause(_below(path, name), said("package.required", "is required"))
 
 
 def _value(value: Any, hint: Any, path: str) -> Iterator[Cause]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 
 PARTS: Final = ("scene", "ask", "hint", "reveal", "so")
 """Headings of the second level, in the order of a step."""
@@ -61,7 +62,17 @@ _HEADING: Final = re.compile(r"(#{1,2})\s+(\S.*?)\s*$")
 def read_prose(text: str, file: str, causes: list[Cause]) -> Prose:
     """Return a file's prose; what is wrong is added to `causes`, placed by file and line."""
     if len(text) > TEXT_CHARS_MAX:
-        causes.append(Cause(file, f"{len(text)} characters: at most {TEXT_CHARS_MAX}"))
+        causes.append(
+            Cause(
+                file,
+                said(
+                    "package.long",
+                    "{text} characters: at most {text_chars_max}",
+                    text=len(text),
+                    text_chars_max=TEXT_CHARS_MAX,
+                ),
+            )
+        )
         return {}
     found: dict[str, dict[str, tuple[Block, ...]]] = {}
     step = part = ""
@@ -73,7 +84,12 @@ def read_prose(text: str, file: str, causes: list[Cause]) -> Prose:
             found[step][part] = blocks
             causes.extend(Cause(f"{file}:{line}", message) for line, message in _bare_numbers(blocks))
         elif blocks:
-            causes.append(Cause(f"{file}:{blocks[0].line}", "text stands before the first heading of a part"))
+            causes.append(
+                Cause(
+                    f"{file}:{blocks[0].line}",
+                    said("package.textBefore", "text stands before the first heading of a part"),
+                )
+            )
         lines.clear()
 
     fenced = False
@@ -87,14 +103,26 @@ def read_prose(text: str, file: str, causes: list[Cause]) -> Prose:
         if len(heading[1]) == 1:
             step, part = heading[2], ""
             if step in found:
-                causes.append(Cause(f"{file}:{number}", f"a second part {step!r}"))
+                causes.append(
+                    Cause(f"{file}:{number}", said("package.stepPartTwice", "a second part {step!r}", step=step))
+                )
             found[step] = {}
             continue
         part = heading[2].lower()
         if part not in PARTS:
-            causes.append(Cause(f"{file}:{number}", f"no part {part!r}; there are {', '.join(PARTS)}"))
+            causes.append(
+                Cause(
+                    f"{file}:{number}",
+                    said("package.noPart", "no part {part!r}; there are {known}", part=part, known=", ".join(PARTS)),
+                )
+            )
         elif part in found.get(step, {}):
-            causes.append(Cause(f"{file}:{number}", f"a second part {part!r} in {step!r}"))
+            causes.append(
+                Cause(
+                    f"{file}:{number}",
+                    said("package.partTwice", "a second part {part!r} in {step!r}", part=part, step=step),
+                )
+            )
     close()
     return found
 

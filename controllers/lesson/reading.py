@@ -14,6 +14,7 @@ from controllers.scenario.reading import kind_of, read_nodes
 from controllers.scenario.shape import Start
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.said import said
 from scheduler_core.framework.registry import PluginRegistry
 
 LANGUAGES: Final = ("en", "zh")
@@ -78,14 +79,24 @@ def read(
     if package is None:
         raise _refusal(causes)
     if package.id != files.folder:
-        causes.append(Cause("id", f"must be the folder's name, {files.folder!r}"))
+        causes.append(Cause("id", said("package.folder", "must be the folder's name, {folder!r}", folder=files.folder)))
     start = templates.get(package.template)
     if start is None:
-        causes.append(Cause("template", f"{package.template!r} is not one of {', '.join(sorted(templates))}"))
+        causes.append(
+            Cause(
+                "template",
+                said(
+                    "package.template",
+                    "{template!r} is not one of {known}",
+                    template=package.template,
+                    known=", ".join(sorted(templates)),
+                ),
+            )
+        )
         start = Start((), 1, 0)
     prose = {name: read_prose(files.texts[name], f"{name}.md", causes) for name in LANGUAGES if name in files.texts}
     if not prose:
-        causes.append(Cause("en.md", "a lesson needs a text in at least one language"))
+        causes.append(Cause("en.md", said("package.noText", "a lesson needs a text in at least one language")))
     placed = _placed(package)
     _check_ids(package, placed, causes)
     begins: dict[str, tuple[Document, ...]] = {}
@@ -102,7 +113,7 @@ def read(
 
 def _refusal(causes: list[Cause]) -> ApiError:
     texts = "; ".join(f"{cause.field}: {cause.message}" for cause in causes[:20])
-    return bad_request(f"the lesson cannot be read: {texts}", causes)
+    return bad_request(said("package.unreadable", "the lesson cannot be read: {texts}", texts=texts), causes)
 
 
 def _placed(package: Package) -> list[tuple[Step, str]]:
@@ -114,16 +125,21 @@ def _check_ids(package: Package, placed: list[tuple[Step, str]], causes: list[Ca
     known: set[str] = set()
     for step, path in placed:
         if step.id in known:
-            causes.append(Cause(f"{path}.id", f"a second step {step.id!r}"))
+            causes.append(Cause(f"{path}.id", said("package.stepTwice", "a second step {id!r}", id=step.id)))
         known.add(step.id)
     planned = sum(step.minutes for step in package.steps)
     if planned > package.minutes:
-        causes.append(Cause("minutes", f"its steps take {planned} minutes"))
+        causes.append(Cause("minutes", said("package.minutes", "its steps take {planned} minutes", planned=planned)))
     least = sum(step.minutes for step in package.steps if step.minimum)
     if least > package.minimum_minutes:
-        causes.append(Cause("minimumMinutes", f"the steps marked minimum take {least} minutes"))
+        causes.append(
+            Cause(
+                "minimumMinutes",
+                said("package.minimumMinutes", "the steps marked minimum take {least} minutes", least=least),
+            )
+        )
     if not any(step.minimum for step in package.steps):
-        causes.append(Cause("steps", "at least one must be marked minimum"))
+        causes.append(Cause("steps", said("package.noMinimum", "at least one must be marked minimum")))
 
 
 def _begin(package: Package, step: Step, path: str, start: Start, causes: list[Cause]) -> tuple[Document, ...]:
@@ -134,7 +150,12 @@ def _begin(package: Package, step: Step, path: str, start: Start, causes: list[C
     own = bool(step.scene.nodes or step.scene.objects)
     if not (step.fresh or step is package.steps[0] or step is package.ticket):
         if own:
-            causes.append(Cause(f"{path}.scene", "nodes and objects are those of a cleared cluster: set fresh"))
+            causes.append(
+                Cause(
+                    f"{path}.scene",
+                    said("package.fresh", "nodes and objects are those of a cleared cluster: set fresh"),
+                )
+            )
         return ()
     nodes = read_nodes(package.nodes, "nodes", causes if step is package.steps[0] else [])
     made = [*start.objects, *nodes]
@@ -168,17 +189,19 @@ def _check_step(
 
 def _wrong_ask(ask: Ask, path: str, rules: Collection[str] | None) -> Iterator[Cause]:
     if not ask.pod and (holds(ask) or ask.kind in ("node", "victims")):
-        yield Cause(f"{path}.pod", "is required: the pod that is asked about")
+        yield Cause(f"{path}.pod", said("package.needsPod", "is required: the pod that is asked about"))
     if ask.kind == "choice":
         if not 2 <= len(ask.options) <= OPTIONS_MAX:
-            yield Cause(f"{path}.options", f"must be 2 to {OPTIONS_MAX}")
+            yield Cause(
+                f"{path}.options", said("package.options", "must be 2 to {options_max}", options_max=OPTIONS_MAX)
+            )
     elif ask.options:
-        yield Cause(f"{path}.options", f"kind {ask.kind} makes its own answers")
+        yield Cause(f"{path}.options", said("package.ownAnswers", "kind {kind} makes its own answers", kind=ask.kind))
     known: set[str] = set()
     for index, option in enumerate(ask.options):
         where = f"{path}.options[{index}]"
         if option.id in known:
-            yield Cause(f"{where}.id", f"a second option {option.id!r}")
+            yield Cause(f"{where}.id", said("package.optionTwice", "a second option {id!r}", id=option.id))
         known.add(option.id)
         yield from wrong_predicate(option.right, f"{where}.right")
         if option.model:
@@ -191,7 +214,9 @@ def _wrong_ask(ask: Ask, path: str, rules: Collection[str] | None) -> Iterator[C
 
 def _wrong_rule(rule: str, where: str, rules: Collection[str] | None) -> Iterator[Cause]:
     if rules is not None and rule not in rules:
-        yield Cause(where, f"no rule {rule!r}; there are {', '.join(rules)}")
+        yield Cause(
+            where, said("package.noRule", "no rule {rule!r}; there are {known}", rule=rule, known=", ".join(rules))
+        )
 
 
 def _check_art(package: Package, causes: list[Cause]) -> None:
@@ -199,9 +224,9 @@ def _check_art(package: Package, causes: list[Cause]) -> None:
         return
     for name in ("kind", "step"):
         if not isinstance(package.art.get(name), str):
-            causes.append(Cause(f"art.{name}", "is required, a text"))
+            causes.append(Cause(f"art.{name}", said("package.needsText", "is required, a text")))
     if package.art.get("step") not in {step.id for step in package.steps}:
-        causes.append(Cause("art.step", f"no step {package.art.get('step')!r}"))
+        causes.append(Cause("art.step", said("package.artStep", "no step {get!r}", get=package.art.get("step"))))
     for index, text in enumerate(_texts(package.art.get("check", []), "art.check", causes)):
         causes.extend(wrong_predicate(text, f"art.check[{index}]"))
 
@@ -209,7 +234,7 @@ def _check_art(package: Package, causes: list[Cause]) -> None:
 def _texts(value: Any, path: str, causes: list[Cause]) -> list[Any]:
     if isinstance(value, list):
         return value
-    causes.append(Cause(path, "must be a list of predicates"))
+    causes.append(Cause(path, said("package.predicates", "must be a list of predicates")))
     return []
 
 
@@ -217,13 +242,18 @@ def _check_prose(prose: Prose, file: str, steps: list[Step], causes: list[Cause]
     named = {step.id: step for step in steps}
     for heading in prose:
         if heading not in named:
-            causes.append(Cause(file, f"no step {heading!r} in lesson.yaml"))
+            causes.append(Cause(file, said("package.noStep", "no step {heading!r} in lesson.yaml", heading=heading)))
     for step in steps:
         parts = prose.get(step.id, {})
         needed = (*_NEEDED, "reveal") if step.ask is not None else _NEEDED
         for part in needed:
             if not parts.get(part):
-                causes.append(Cause(file, f"step {step.id!r} has no text under ## {part}"))
+                causes.append(
+                    Cause(
+                        file,
+                        said("package.noStepText", "step {id!r} has no text under ## {part}", id=step.id, part=part),
+                    )
+                )
         for part in PARTS:
             for block, number in numbers(parts.get(part, ())):
                 where = f"{file}:{block.line}: [{number.text}]"

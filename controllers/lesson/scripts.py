@@ -17,6 +17,7 @@ from controllers.scenario.reading import read_step
 from controllers.scenario.shape import Action
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.said import said
 from scheduler_core.framework.registry import PluginRegistry
 
 RUN_SECONDS: Final = 20.0
@@ -48,40 +49,55 @@ def read_script(entries: Sequence[Any], path: str, plugins: PluginRegistry | Non
     for index, entry in enumerate(entries):
         where = f"{path}[{index}]"
         if len(entry) != 1:
-            causes.append(Cause(where, "must have one key, what is to be done"))
+            causes.append(Cause(where, said("package.oneKey", "must have one key, what is to be done")))
             continue
         ((what, argument),) = entry.items()
         if what not in _FIELDS:
             read_step(entry, where, [], plugins, causes)
         elif not isinstance(argument, dict):
-            causes.append(Cause(f"{where}.{what}", "must be a mapping"))
+            causes.append(Cause(f"{where}.{what}", said("package.mapping", "must be a mapping")))
         else:
             causes.extend(_wrong(what, argument, f"{where}.{what}"))
 
 
 def _wrong(what: str, argument: Document, where: str) -> Iterator[Cause]:
     needed, allowed = _FIELDS[what]
-    yield from (Cause(f"{where}.{name}", "is required") for name in needed if name not in argument)
+    yield from (
+        Cause(f"{where}.{name}", said("package.required", "is required")) for name in needed if name not in argument
+    )
     for name in argument:
         if name not in needed + allowed:
-            yield Cause(f"{where}.{name}", f"unknown field; known are {', '.join(needed + allowed)}")
+            yield Cause(
+                f"{where}.{name}",
+                said("package.unknownOf", "unknown field; known are {known}", known=", ".join(needed + allowed)),
+            )
     if "until" in argument:
         yield from wrong_predicate(argument["until"], f"{where}.until")
     if what == "run" and not _is_number(argument.get("seconds", RUN_SECONDS), RUN_SECONDS_MAX):
-        yield Cause(f"{where}.seconds", f"must be a number above 0 and at most {RUN_SECONDS_MAX}")
+        yield Cause(
+            f"{where}.seconds",
+            said(
+                "package.seconds",
+                "must be a number above 0 and at most {run_seconds_max}",
+                run_seconds_max=RUN_SECONDS_MAX,
+            ),
+        )
     if what == "step" and argument.get("by", "point") not in STEPS_BY:
-        yield Cause(f"{where}.by", f"must be one of {', '.join(STEPS_BY)}")
+        yield Cause(f"{where}.by", said("package.oneOf", "must be one of {known}", known=", ".join(STEPS_BY)))
     if what == "step" and not _is_number(argument.get("count", 1), STEP_COUNT_MAX):
-        yield Cause(f"{where}.count", f"must be a whole number from 1 to {STEP_COUNT_MAX}")
+        yield Cause(
+            f"{where}.count",
+            said("package.count", "must be a whole number from 1 to {step_count_max}", step_count_max=STEP_COUNT_MAX),
+        )
     patches = argument.get("patches")
     if what == "race" and not (isinstance(patches, list) and patches and all(isinstance(one, dict) for one in patches)):
-        yield Cause(f"{where}.patches", "must be a list of merge patches, one a writer")
+        yield Cause(f"{where}.patches", said("package.patches", "must be a list of merge patches, one a writer"))
 
 
 def wrong_predicate(text: Any, where: str, wanted: Any = "bool") -> Iterator[Cause]:
     """Yield what is wrong with a predicate."""
     if not isinstance(text, str):
-        yield Cause(where, "must be a predicate, as a text")
+        yield Cause(where, said("package.predicate", "must be a predicate, as a text"))
         return
     try:
         Predicate.compile(text, wanted)

@@ -4,6 +4,7 @@
 import { tellProse } from "./class/lesson/prose.js";
 import { element } from "./dom/dom.js";
 import { checkLesson, keepDraft, keptDraft } from "./net/lessons.js";
+import { inWord } from "./net/refused.js";
 import { ApiError } from "./net/rest.js";
 
 /** @type {Record<string, string>} */
@@ -40,7 +41,9 @@ async function check(play) {
   for (const button of buttons) button.disabled = true;
   const phrase = /** @type {HTMLInputElement | null} */ (document.getElementById("pass-phrase"))?.value ?? "";
   try {
-    show(await checkLesson({ ...written(), play, ...(phrase ? { passPhrase: phrase } : {}) }, LANG));
+    const checked = await checkLesson({ ...written(), play, ...(phrase ? { passPhrase: phrase } : {}) }, LANG);
+    const problems = checked.problems.map(async (one) => ({ ...one, found: await inWord(one.found, one.said) }));
+    show({ ...checked, problems: await Promise.all(problems) });
   } catch (problem) {
     told.textContent = "";
     error.textContent = problem instanceof ApiError ? (problem.status.code === 0 ? t("unreachable") : problem.message) : String(problem);

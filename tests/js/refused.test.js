@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inWords } from "../../static/js/net/refused.js";
+import { inWord, inWords } from "../../static/js/net/refused.js";
 
 const status = (more) => ({ kind: "Status", code: 409, reason: "Conflict", message: "in English", ...more });
 
@@ -33,4 +33,12 @@ test("what is not named, or not known here, stays as the server said it", async 
   assert.equal(await inWords(upstream, "zh-Hans"), upstream);
   const newer = status({ said: { key: "of.a.later.release", values: {} } });
   assert.equal((await inWords(newer, "zh-Hans")).message, "in English");
+});
+
+test("what is wrong with a lesson is said in the page's language, too", async () => {
+  const said = { key: "package.unknownField", values: { hint: { key: "package.meant", values: { close: "until" } } } };
+  const english = "unknown field: did you mean until?";
+  assert.equal(await inWord(english, said, "zh-Hans"), "没有这个字段：是不是 until？");
+  assert.equal(await inWord(english, said, "en"), english);
+  assert.equal(await inWord("true", undefined, "zh-Hans"), "true");
 });

@@ -77,7 +77,7 @@ function store(progress) {
  * What a package comes to: `POST /api/lessons/check`.
  * @typedef {{id: string, title: string, question: string | null, options: string[], scene?: unknown, ask?: unknown, hint?: unknown,
  *   reveal?: unknown, so?: unknown}} Part
- * @typedef {{problems: {step: string, field: string, expected: string, found: string}[], played: boolean, preview: null | {parts: Part[]}}} Checked
+ * @typedef {{problems: {step: string, field: string, expected: string, found: string, said?: import("../lib/types.d.ts").NamedSentence}[], played: boolean, preview: null | {parts: Part[]}}} Checked
  */
 
 /**

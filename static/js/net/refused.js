@@ -25,6 +25,16 @@ export async function inWords(status, tag = globalThis.document?.documentElement
 }
 
 /**
+ * A sentence that the server named, in the page's language; without a name, or in English, as it was said.
+ * @param {string} english
+ * @param {NamedSentence | undefined} said
+ * @param {string} [tag] of the page's language
+ */
+export async function inWord(english, said, tag = globalThis.document?.documentElement.lang ?? "en") {
+  return (await inWords({ kind: "Status", code: 0, reason: "", message: english, ...(said ? { said } : {}) }, tag)).message;
+}
+
+/**
  * @param {Record<string, string>} words
  * @param {NamedSentence | undefined} said
  * @returns {string | undefined} none for a sentence that this page does not know, as an older one does not
