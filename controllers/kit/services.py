@@ -166,7 +166,6 @@ def _name_facts(pod: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _address_facts(pod: Mapping[str, Any]) -> tuple[object, ...]:
+    # The phase is not among them: a kubelet that ends a pod takes its readiness, too (podEndpointsChanged).
     status = pod.get("status") or {}
-    ended = status.get("phase") in ("Failed", "Succeeded")
-    listed = (status.get("podIP"), status.get("podIPs"))
-    return (pod["metadata"].get("deletionTimestamp"), is_ready(pod), ended, listed)
+    return (pod["metadata"].get("deletionTimestamp"), is_ready(pod), status.get("podIP"), status.get("podIPs"))

@@ -122,6 +122,20 @@ def test_a_pod_that_ends_is_told_so_before_it_is_gone() -> None:
     assert names(lab) == ["two"]
 
 
+def test_a_phase_that_is_written_by_hand_moves_no_address_until_readiness_follows() -> None:
+    lab = Lab([node("n1"), service(), behind("one")])
+    lab.run(20)
+    lab.do(Patch("pods", "default", "one", {"status": {"phase": "Failed"}}, subresource="status"))
+    lab.run(5)
+    assert names(lab) == ["one"]
+    assert entries(lab) == {"one": (True, True, False)}
+    ready = [{"type": "Ready", "status": "False"}]
+    lab.do(Patch("pods", "default", "one", {"status": {"conditions": ready}}, subresource="status"))
+    lab.run(5)
+    assert names(lab) == []
+    assert entries(lab) == {}
+
+
 def test_who_publishes_unready_addresses_has_all() -> None:
     lab = Lab([node("n1"), service(publishNotReadyAddresses=True), behind("one", run="unready")])
     lab.run(20)
