@@ -9,7 +9,7 @@ from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 from scheduler_core.framework.rules import CURRENT_ERA
 
-NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
+NAMESPACES: Final = ("kube-system", "kube-public", "default", "kube-node-lease")
 
 SYSTEM_PRIORITIES: Final = (
     (
