@@ -73,7 +73,8 @@ def shown(value: Any) -> str:
 
 def shown_selector(selector: Mapping[str, Any]) -> Written:
     """Return a label selector as upstream's encoder writes it: what is asked of a label has always key and operator."""
-    told = {"matchLabels": selector["matchLabels"]} if selector.get("matchLabels") else {}
+    labels = selector.get("matchLabels")
+    told: dict[str, Any] = {"matchLabels": dict(sorted(labels.items()))} if labels else {}
     asked = [
         {
             "key": one.get("key") or "",

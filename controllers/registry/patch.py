@@ -33,7 +33,7 @@ MAX_COPIED: Final = 100_000
 def merge(target: Any, patch: Any) -> Any:
     """Return `target` with a merge patch applied; null removes a key. Shares what it does not change."""
     if not isinstance(patch, dict):
-        return patch
+        return _without_nulls(patch) if isinstance(patch, list) else patch
     merged = dict(target) if isinstance(target, dict) else {}
     for key, value in patch.items():
         if value is None:
@@ -41,6 +41,13 @@ def merge(target: Any, patch: Any) -> Any:
         else:
             merged[key] = merge(merged.get(key), value)
     return merged
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a list of a merge patch without the members of objects that are null; those of lists stay."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 def json_patch(document: dict[str, Any], operations: Any) -> dict[str, Any]:

@@ -39,6 +39,13 @@ def test_merge_patches_of_the_rfc(target: Any, patch: Any, result: Any) -> None:
     assert merge(target, patch) == result
 
 
+def test_a_merge_patch_leaves_nulls_out_of_objects_in_lists() -> None:
+    patch = {"spec": {"limits": [{"max": {"cpu": None}, "type": "Pod"}, None], "args": [None, [{"a": None}]]}}
+    assert merge({"spec": {"limits": [{"type": "Container"}]}}, patch) == {
+        "spec": {"limits": [{"max": {}, "type": "Pod"}, None], "args": [None, [{}]]}
+    }
+
+
 # RFC 6902, appendix A.
 PATCHES: list[tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any] | None]] = [
     ({"foo": "bar"}, [{"op": "add", "path": "/baz", "value": "qux"}], {"foo": "bar", "baz": "qux"}),

@@ -169,7 +169,12 @@ def _parameter(document: Mapping[str, Any], age: Any) -> str:
 
 
 def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.conditions("status.conditions", document["status"].get("conditions") or ())
+    causes: list[Cause] = []
+    for index, one in enumerate(at(document, "status", "typeChecking", "expressionWarnings") or ()):
+        where = f"status.typeChecking.expressionWarnings[{index}]"
+        causes += [] if one.get("warning") else [fields.required(f"{where}.warning")]
+        causes += [] if (one.get("fieldRef") or "").strip() else [fields.required(f"{where}.fieldRef")]
+    return causes + fields.conditions("status.conditions", document["status"].get("conditions") or ())
 
 
 KIND: Final = Kind(

@@ -12,6 +12,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.pod.defaults import round_requirements
+from controllers.kinds.core.resources import is_native
 from controllers.log.store import copy_object
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
@@ -126,17 +127,28 @@ def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Caus
     """Check a status (ValidatePersistentVolumeClaimStatusUpdate)."""
     status = document["status"]
     causes: list[Cause] = []
-    for key in ("capacity", "allocatedResources"):
-        for name, text in (status.get(key) or {}).items():
-            amount = quantity.value(text)
-            if amount < 0:
-                causes.append(fields.bad(f"status.{key}[{name}]", amount, "must be a valid resource quantity"))
-            if key == "allocatedResources" and name != "storage":
-                causes.append(fields.unsupported(f"status.{key}", name, ("storage",)))
+    for name, text in (status.get("capacity") or {}).items():
+        causes += _amount(f"status.capacity[{name}]", text)
     for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        causes += _resized("status.allocatedResourceStatuses", name)
         if state not in _RESIZES:
             causes.append(fields.unsupported("status.allocatedResourceStatuses", name, _RESIZES))
+    for name, text in (status.get("allocatedResources") or {}).items():
+        causes += _resized("status.allocatedResources", name) or _amount(f"status.allocatedResources[{name}]", text)
     return causes
+
+
+def _resized(where: str, name: str) -> list[Cause]:
+    """Check of what an amount is told (validatePersistentVolumeClaimResourceKey)."""
+    causes = fields.qualified_name(where, name)
+    if causes or name == "storage" or not is_native(name):
+        return causes
+    return [fields.unsupported(where, name, ("storage",))]
+
+
+def _amount(where: str, text: str) -> list[Cause]:
+    amount = quantity.value(text)
+    return [fields.bad(where, amount, "must be a valid resource quantity")] if amount < 0 else []
 
 
 def class_name(document: Mapping[str, Any], age: Any = None) -> str:

@@ -196,16 +196,21 @@ def _source_ranges(spec: Spec, kind: str, annotations: Mapping[str, str]) -> lis
 
 def _balancer(spec: Spec, kind: str) -> list[Cause]:
     causes: list[Cause] = []
-    ports, name = spec.get("allocateLoadBalancerNodePorts"), spec.get("loadBalancerClass")
+    ports = spec.get("allocateLoadBalancerNodePorts")
     if ports is not None and kind != "LoadBalancer":
         causes.append(fields.not_allowed("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED))
     if ports is None and kind == "LoadBalancer":
         causes.append(fields.required("allocateLoadBalancerNodePorts"))
-    if name is not None and kind != "LoadBalancer":
-        causes.append(fields.not_allowed("spec.loadBalancerClass", _ONLY_BALANCED))
-    elif name is not None:
-        causes += fields.qualified_name("spec.loadBalancerClass", name)
-    return causes
+    return causes + _class(spec, kind)
+
+
+def _class(spec: Spec, kind: str) -> list[Cause]:
+    name = spec.get("loadBalancerClass")
+    if name is None:
+        return []
+    if kind != "LoadBalancer":
+        return [fields.not_allowed("spec.loadBalancerClass", _ONLY_BALANCED)]
+    return fields.qualified_name("spec.loadBalancerClass", name)
 
 
 def _traffic(spec: Spec, kind: str) -> list[Cause]:
@@ -247,7 +252,8 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Caus
         checked = [one.get("externalTrafficPolicy") == "Local" for one in (spec, before)]
         if all(checked) and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
             causes.append(fields.not_allowed("spec.healthCheckNodePort", "field is immutable"))
-    return causes + validate(new)
+    # Upstream looks at the class once more with each change.
+    return causes + _class(spec, spec.get("type") or "") + validate(new)
 
 
 def _kept(spec: Spec, before: Spec, key: str, unset: str, released: str) -> list[Cause]:

@@ -138,7 +138,7 @@ def _hints(where: str, hints: Mapping[str, Any]) -> list[Cause]:
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     kept = (new.get("endpoints") or ()) == (old.get("endpoints") or ())
     causes = _head(new) if kept else _validate(new)
-    return causes + fields.immutable("addressType", new.get("addressType"), old.get("addressType"))
+    return causes + fields.immutable("addressType", new.get("addressType") or "", old.get("addressType") or "")
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:

@@ -132,9 +132,9 @@ def _attribute(where: str, attribute: Mapping[str, Any]) -> list[Cause]:
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     fixed: list[Cause] = []
-    for path in (("pool", "name"), ("driver",), ("nodeName",)):
+    for path, none in ((("pool", "name"), ""), (("driver",), ""), (("nodeName",), None)):
         field = ".".join(("spec", *path))
-        fixed += fields.immutable(field, at(new, "spec", *path), at(old, "spec", *path))
+        fixed += fields.immutable(field, at(new, "spec", *path) or none, at(old, "spec", *path) or none)
     return _spec(new["spec"], fixed)
 
 

@@ -16,6 +16,7 @@ from scheduler_core.api.errors import Cause
 
 _GROUPS: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _SYSTEM_CONDITIONS: Final = ("PodScheduled", "Ready", "Initialized")
+_ID_MAX: Final = 2**31 - 1
 _ALWAYS: Final = {"state": {}, "lastState": {}, "ready": False, "restartCount": 0, "image": "", "imageID": ""}
 """What stands in every status of a container."""
 
@@ -51,9 +52,30 @@ def rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
     causes += _claims(status, old.get("spec") or {})
     causes += _addresses("podIPs", status, before)
     several = status.get("hostIPs")
-    if several and several[0].get("ip") != status.get("hostIP"):
+    if several and (several[0].get("ip") or "") != (status.get("hostIP") or ""):
         causes.append(fields.bad("status.hostIPs[0].ip", several[0].get("ip") or "", "must be equal to `hostIP`"))
-    return causes + _addresses("hostIPs", status, before)
+    causes += _addresses("hostIPs", status, before)
+    return causes + [cause for group in _GROUPS for cause in _users(group, status, at(old, "spec", "os", "name"))]
+
+
+def _users(group: str, status: Mapping[str, Any], system: str | None) -> list[Cause]:
+    """Check as whom containers are said to run (validateContainerStatusUsers)."""
+    causes: list[Cause] = []
+    for index, one in enumerate(status.get(group) or ()):
+        user, where = at(one, "user", "linux"), f"status.{group}[{index}].user.linux"
+        if user is None:
+            continue
+        if system == "windows":
+            causes.append(fields.not_allowed(where, "cannot be set for a windows pod"))
+            continue
+        numbers = [(key, user.get(key) or 0) for key in ("uid", "gid")]
+        numbers += [
+            (f"supplementalGroups[{place}]", number)
+            for place, number in enumerate(user.get("supplementalGroups") or ())
+        ]
+        why = f"must be between 0 and {_ID_MAX}, inclusive"
+        causes += [fields.bad(f"{where}.{key}", number, why) for key, number in numbers if not 0 <= number <= _ID_MAX]
+    return causes
 
 
 def _conditions(conditions: Sequence[Mapping[str, Any]]) -> list[Cause]:
@@ -109,15 +131,18 @@ def _addresses(key: str, status: Mapping[str, Any], before: Mapping[str, Any]) -
 def _claims(status: Mapping[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
     """Check that claims are told of that the pod asks for."""
     asked = {one.get("name") for one in spec.get("resourceClaims") or ()}
-    return [
-        fields.bad(
-            f"status.resourceClaimStatuses[{index}].name",
-            one.get("name") or "",
-            "must match the name of an entry in `spec.resourceClaims`",
-        )
-        for index, one in enumerate(status.get("resourceClaimStatuses") or ())
-        if one.get("name") not in asked
-    ]
+    causes: list[Cause] = []
+    seen: set[str] = set()
+    for index, one in enumerate(status.get("resourceClaimStatuses") or ()):
+        where, name = f"status.resourceClaimStatuses[{index}].name", one.get("name") or ""
+        if name not in asked:
+            causes.append(fields.bad(where, name, "must match the name of an entry in `spec.resourceClaims`"))
+        causes += [fields.duplicate(where, name)] if name in seen else []
+        seen.add(name)
+        claim = one.get("resourceClaimName")
+        if claim is not None:
+            causes += [replace(cause, field=where) for cause in fields.subdomain(where, claim)]
+    return causes
 
 
 STATUS_PART: Final = replace(

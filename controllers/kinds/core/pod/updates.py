@@ -107,7 +107,7 @@ def _gates(now: Sequence[Mapping[str, Any]], was: Sequence[Mapping[str, Any]]) -
     return [
         fields.not_allowed(
             f"spec.schedulingGates[{index}].name",
-            f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'",
+            f"only deletion is allowed, but found new scheduling gate '{gate.get('name') or ''}'",
         )
         for index, gate in enumerate(now)
         if gate.get("name") not in known
