@@ -126,6 +126,7 @@ async def test_the_session_page_carries_its_start_as_data_and_a_hostile_title_as
 async def test_pages_hold_no_inline_script_or_handler_and_forbid_them() -> None:
     async with application.http() as client:
         code = (await application.opened(client))["code"]
+        client.cookies.clear()
         for path in ("/", f"/join/{code}", f"/s/{code}", "/s/QQQ-QQQ"):
             answer = await client.get(path)
             scripts = re.findall(r"<script([^>]*)>", answer.text)
