@@ -269,7 +269,7 @@ def changed_document(
             )
         _refuse(kind, stored.name, fixed + causes, lacking)
         reading.tell_zeroes(kind, missing, document)
-    _bump_generation(kind, document, old)
+    _bump_generation(kind, document, old, emptied=context.emptied)
     if ruled is not None and metadata.get("generation") != old["metadata"].get("generation"):
         additions.tell(ruled, [f"~ metadata.generation: {metadata['generation']}"])
     _forget_times(metadata, document, old)
@@ -498,11 +498,11 @@ def _restore(document: Document, old: Mapping[str, Any], key: str) -> None:
         document.pop(key, None)
 
 
-def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> None:
+def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any], *, emptied: bool) -> None:
     if not kind.generation:
         return
     parts = (document.keys() | old.keys()) - {"metadata", *(one.part for one in kind.subresources)}
-    counts = any(document.get(key) != old.get(key) for key in parts)
+    counts = any(document.get(key) != old.get(key) for key in parts) or (emptied and kind.generation_counts_empty)
     if kind.generation_counts_annotations:
         counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")
     if kind.generation_counts_labels:

@@ -351,6 +351,8 @@ class Kind:
     first_generation: int = 1
     """What a new object's is then; 0: it gets none before it is changed."""
     generation_counts_annotations: bool = False
+    generation_counts_empty: bool = False
+    """Whether an empty list or map that is sent counts as a change (upstream's reflect.DeepEqual): none is stored."""
     generation_counts_labels: bool = False
 
     grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace

@@ -59,6 +59,7 @@ def kind(name: str, plural: str, *, mutating: bool) -> Kind:
         namespaced=False,
         rank=9,
         generation=True,
+        generation_counts_empty=True,
         unconditional=False,
         any_finalizers=True,
         metadata_checks=(1, 0),

@@ -124,6 +124,7 @@ KIND: Final = Kind(
     short_names=("netpol",),
     rank=32,
     generation=True,
+    generation_counts_empty=True,
     whole_rules=True,
     defaults=_defaults,
     rule_checks=2,
