@@ -287,6 +287,11 @@ HEARS = """
 """Keeps what a screen reader would read out of the poll."""
 
 
+def hears(page: Page, words: str) -> None:
+    """Wait until somebody who listens has heard the words: they are told a frame after they are shown."""
+    wait_state(page, lambda now: any(words in one for one in page.evaluate("window.heard")), f"{words!r} is heard")
+
+
 def test_somebody_learns_alone_by_keys_and_hears_what_happens(open_classroom: Callable[..., Classroom]) -> None:
     classroom = open_classroom("", lesson="preemption", alone=True)
     page = teacher_page(classroom)
@@ -310,9 +315,8 @@ def test_somebody_learns_alone_by_keys_and_hears_what_happens(open_classroom: Ca
     tab_to(page, "lesson-next")
     page.keyboard.press("Enter")
     says(page, "The engine chose otherwise.")
-    heard = page.evaluate("window.heard")
     for words in ("How many pods die for it?", "Your vote is in", "What came true: None"):
-        assert any(words in one for one in heard), (words, heard)
+        hears(page, words)
     expect(following).to_have_text("What to write down")
     following.press("Enter")
     expect(page.get_by_test_id("lesson-so")).to_contain_text("A high priority is served first.")
