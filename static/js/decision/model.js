@@ -216,9 +216,9 @@ export function traceOf(traces, id) {
 }
 
 /**
- * Why the chosen node has no points: it alone fits, or it alone was asked, as round robin does.
- * @param {Pick<Decision, "nodes">} decision
+ * Why the chosen node has no points: it alone fits, or it alone was asked, as round robin does and whoever has a nominated node.
+ * @param {{rows: readonly Pick<NodeRow, "tried">[]}} decision
  */
-export function unscored({ nodes }) {
-  return nodes === 1 ? "decision.onlyAsked" : "decision.only";
+export function unscored({ rows }) {
+  return rows.filter(({ tried }) => tried).length === 1 ? "decision.onlyAsked" : "decision.only";
 }

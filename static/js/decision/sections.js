@@ -119,7 +119,7 @@ export function scoresSection(decision, lang) {
     // With one feasible node the scheduler scores nothing; the place says so instead of standing empty.
     return h("section", { class: "dc-section dc-scores", "data-testid": "decision-scores" },
       h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") })),
-      h("p", { class: "dc-note", text: text(lang, decision.feasible !== 1 ? "decision.notYet" : decision.nodes === 1 ? unscored(decision) : "decision.notScored") }));
+      h("p", { class: "dc-note", text: text(lang, decision.feasible === 1 ? unscored(decision) : "decision.notYet") }));
   }
   return h("section", { class: "dc-section dc-scores" },
     h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") }),

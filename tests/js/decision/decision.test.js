@@ -217,7 +217,8 @@ test("a number on a segment keeps the size that can be read", () => {
   assert.deepEqual(segments.map(({ constraintext, textfont }) => [constraintext, textfont.size]), [["none", 11], ["none", 11]]);
 });
 
-test("a node without points is the only one that fits, or in round robin the only one that was asked", () => {
-  assert.equal(unscored({ nodes: 12 }), "decision.only");
-  assert.equal(unscored({ nodes: 1 }), "decision.onlyAsked");
+test("a node without points is the only one that fits, or the only one that was asked: in turn, or by a nomination", () => {
+  assert.equal(unscored({ rows: [{ tried: true }, { tried: true }] }), "decision.only");
+  assert.equal(unscored({ rows: [{ tried: true }] }), "decision.onlyAsked");
+  assert.equal(unscored({ rows: [{ tried: false }, { tried: true }] }), "decision.onlyAsked");
 });

@@ -328,7 +328,6 @@ export const EN = {
   "decision.only": "the only one that fits: nothing to score",
   "decision.scores": "Weighted score, points",
   "decision.bestFirst": "feasible nodes only, best first",
-  "decision.notScored": "Only one node was feasible, so nothing was scored.",
   "decision.notYet": "The scores come after the filters.",
   "decision.cycleState": "CycleState: what plugins kept between their points ({n})",
   "decision.cycleStateNote": "Each value was written at one extension point and read at a later one; it lives for this attempt alone.",

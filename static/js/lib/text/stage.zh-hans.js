@@ -328,7 +328,6 @@ export const ZH_HANS = {
   "decision.only": "唯一可行的节点，因此未打分",
   "decision.scores": "加权分数（分）",
   "decision.bestFirst": "仅可行的节点，最高分在前",
-  "decision.notScored": "只有一个可行的节点，因此未打分。",
   "decision.notYet": "过滤之后才打分。",
   "decision.cycleState": "CycleState：插件在各扩展点之间保留的内容（{n}）",
   "decision.cycleStateNote": "每个值在一个扩展点写入，在之后的扩展点读取；只在这次尝试中存在。",
