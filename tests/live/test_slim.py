@@ -88,6 +88,7 @@ def test_of_a_pod_that_is_resized_the_page_is_told_what_the_scheduler_counts(
     pod["status"]["containerStatuses"] = [{"name": "c", "state": {"running": {}}, **given}]
     pod["status"]["conditions"] = conditions
     assert slim("pods", pod).get("counts") == counts
+    assert slim("pods", pod)["usage"]["cpu"] <= 500, "nor is a wish used"
 
 
 def test_of_a_pod_that_asks_as_a_whole_the_page_is_told_how_much() -> None:

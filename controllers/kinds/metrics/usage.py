@@ -158,13 +158,23 @@ def _used(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, u
 
 def _taken(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, percent: int) -> int:
     """Return what a container uses that uses so much of its request, unless it says so itself; within its limit."""
-    resources = container.get("resources") or {}
+    resources = _held(pod, container)
     limit = _amount((resources.get("limits") or {}).get(resource), resource)
     told = _amount((pod["metadata"].get("annotations") or {}).get(_ANNOTATIONS[resource]), resource)
     if told is None:
         asked = _amount((resources.get("requests") or {}).get(resource), resource)
         told = percent * (asked or _UNASKED[resource]) // 100
     return told if limit is None else min(told, limit)
+
+
+def _held(pod: Mapping[str, Any], container: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the requests and limits that a container has: in a resize, what its kubelet has given it so far."""
+    status = pod.get("status") or {}
+    for one in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
+        if one.get("name") == container["name"] and one.get("resources"):
+            given: Mapping[str, Any] = one["resources"]
+            return given
+    return container.get("resources") or {}
 
 
 def _average(uid: str, name: str, resource: str) -> int:
