@@ -36,7 +36,8 @@ def _mutate(attempt: Attempt) -> str:
     changed = []
     overhead = at(found, "overhead", "podFixed")
     if found.get("overhead") is not None:
-        if spec.get("overhead") and not _same(spec["overhead"], overhead):
+        asked = spec.get("overhead") or ({} if _is_empty(attempt) else None)
+        if asked is not None and not _same(asked, overhead):
             raise attempt.refuse(_UNLIKE)
         if overhead:
             spec["overhead"] = dict(overhead)
@@ -64,8 +65,13 @@ def _validate(attempt: Attempt) -> None:
     if found is not None and found.get("overhead") is not None:
         if not _same(overhead or {}, at(found, "overhead", "podFixed") or {}):
             raise attempt.refuse(_UNLIKE)
-    elif overhead is not None:
+    elif overhead is not None or _is_empty(attempt):
         raise attempt.refuse("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+
+
+def _is_empty(attempt: Attempt) -> bool:
+    """Return whether an overhead was sent in which there is nothing: it is one to upstream."""
+    return "spec.overhead" in attempt.context.emptied
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any] | None) -> bool:

@@ -73,8 +73,8 @@ class Context:
     guard: Guard | None = None
     marks: Marks | None = None
     """Where the steps of this write are noted; None: nowhere."""
-    emptied: bool = False
-    """Whether the body has empty lists or maps, which are left out."""
+    emptied: set[str] = field(default_factory=set)
+    """Where the body has empty lists and maps, which are left out: some of upstream's rules tell them from none."""
     repeated: Repeated | None = None
     """What the body says twice; None: nothing."""
     spelled: Mapping[str, bytes] | None = None

@@ -139,8 +139,8 @@ class Report:
     wrong: list[Cause] = field(default_factory=list)
     missing: list[Cause] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    emptied: bool = False
-    """Whether empty lists or maps were left out, metadata's aside."""
+    emptied: set[str] = field(default_factory=set)
+    """Where empty lists and maps were left out, metadata's aside."""
 
 
 def _field_type(module: str, owner: str, name: str, annotation: str, default: Any) -> FieldType:
@@ -386,7 +386,8 @@ def _check_struct(
             continue
         if not checked and (entry.terse or _leaves_out(struct, name, entry)):
             del document[name]
-            report.emptied |= bool(entry.container) and not where.startswith("metadata")
+            if entry.container and not where.startswith("metadata"):
+                report.emptied.add(where)
             continue
         document[name] = checked
     for name in ZERO_TIMES.get(struct.key, ()):
