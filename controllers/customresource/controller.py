@@ -80,7 +80,7 @@ class DefinitionController:
             never: Told = ("Terminating", "False", "NeverEstablished", "resource was never established")
             yield from self._let_go(definition, with_condition(status, never, now))
             return
-        if condition(definition, "Terminating") is None:
+        if (condition(definition, "Terminating") or {}).get("reason") != _UNDER_WAY[2]:
             yield from _told(definition, with_condition(status, _UNDER_WAY, now))
         found = work.tick.list(name)[0]
         going = [

@@ -42,7 +42,7 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
         raise forbidden(kind.resource, stored.name, kind.lasting_because)
     resource = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
     if operation.uid and operation.uid != stored.uid:
-        if kind.holds_itself:
+        if kind.holds_itself or kind.delete_finalizer:
             why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {stored.uid}"
             raise conflict(kind.stored_resource, stored.name, why)
         why = (
@@ -55,7 +55,7 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
             f"the ResourceVersion in the precondition ({operation.resource_version}) does not match the "
             f"ResourceVersion in record ({stored.revision}). The object might have been modified"
         )
-        if kind.holds_itself:
+        if kind.holds_itself or kind.delete_finalizer:
             wanted = f"ResourceVersion in precondition: {operation.resource_version}"
             why = f"Precondition failed: {wanted}, ResourceVersion in object meta: {stored.revision}"
             raise conflict(kind.stored_resource, stored.name, why)
@@ -77,8 +77,10 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     """
     metadata = dict(old["metadata"])
     finalizers = metadata.get("finalizers", [])
-    if "deletionTimestamp" not in metadata or not (kind.graceful or kind.holds_itself):
-        # What ends gracefully keeps what the first delete said of its dependents.
+    first = "deletionTimestamp" not in metadata
+    # What ends gracefully keeps what the first delete said of its dependents; what upstream marks by hand is not asked.
+    keeps = kind.delete_finalizer if first else kind.graceful or kind.holds_itself
+    if not keeps:
         finalizers = _finalizers(kind, finalizers, operation)
     grace = _grace(kind, old, operation)
     if kind.delete_finalizer and "deletionTimestamp" not in metadata and kind.delete_finalizer not in finalizers:
@@ -95,6 +97,8 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
         metadata["deletionGracePeriodSeconds"] = grace
         if "generation" in metadata:
             metadata["generation"] += 1
+    elif kind.delete_finalizer and "deletionGracePeriodSeconds" not in metadata:
+        metadata["deletionGracePeriodSeconds"] = 0
     elif grace < metadata.get("deletionGracePeriodSeconds", 0):
         # A second delete may only hurry: the deadline moves forward by what the period shrank.
         earlier = metadata.get("deletionGracePeriodSeconds", 0) - grace

@@ -583,3 +583,22 @@ def test_a_schema_in_a_map_that_is_null_is_empty_and_items_that_are_no_schema_ar
     status, made = room.ask("POST", DEFINITIONS, definition(schema), dryRun="All")
     assert status == 201
     assert "items" not in made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+
+
+def test_a_definition_that_is_deleted_says_that_its_instances_will_go(room: Room) -> None:
+    made = room.made(DEFINITIONS, definition())
+    name, uid = made["metadata"]["name"], made["metadata"]["uid"]
+    status, told = room.ask("DELETE", f"{DEFINITIONS}/{name}", {"preconditions": {"uid": "other"}})
+    assert (status, told["message"]) == (
+        409,
+        f'Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "{name}": '
+        f"Precondition failed: UID in precondition: other, UID in object meta: {uid}",
+    )
+    status, told = room.ask("DELETE", f"{DEFINITIONS}/{name}", {"propagationPolicy": "Foreground"})
+    assert status == 200
+    assert told["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+    assert "deletionGracePeriodSeconds" not in told["metadata"]
+    ending = told["status"]["conditions"][-1]
+    assert (ending["type"], ending["status"], ending["reason"]) == ("Terminating", "True", "InstanceDeletionPending")
+    room.run(20)
+    assert room.ask("GET", f"{DEFINITIONS}/{name}")[0] == 404

@@ -12,14 +12,21 @@ from typing import Any, Final
 
 from controllers.custom import definition
 from controllers.custom.kinds import FINALIZER
-from controllers.custom.naming import settled
+from controllers.custom.naming import Told, settled, with_condition
 from controllers.custom.reading import checked
 from controllers.kinds.columns import CREATED_AT, NAME
 from controllers.registry.kind import Kind, Lookup
 from controllers.registry.subresources import STATUS_ONLY
-from scheduler_core.api.document import Document, child
+from scheduler_core.api.document import Document, child, condition
 
 GROUP: Final = "apiextensions.k8s.io"
+
+_PENDING: Final[Told] = (
+    "Terminating",
+    "True",
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
 
 
 def _prepare(document: Document) -> None:
@@ -34,7 +41,7 @@ def _defaults(document: Document) -> None:
         names["singular"] = kind.lower()
     if not names.get("listKind") and kind:
         names["listKind"] = f"{kind}List"
-    if not spec.get("conversion"):
+    if spec.get("conversion") is None:
         spec["conversion"] = {"strategy": "None"}
     service = ((spec["conversion"].get("webhook") or {}).get("clientConfig") or {}).get("service")
     if service is not None and service.get("port") is None:
@@ -53,6 +60,13 @@ def _follow(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     """Say which of its names it has got, and whether its instances are served."""
     others = lookup.list(f"customresourcedefinitions.{GROUP}")
     return settled(document, others, lookup.now)
+
+
+def _mark_deleted(document: Document) -> Document:
+    if condition(document, "Terminating") is not None:
+        return document
+    now = document["metadata"]["deletionTimestamp"]
+    return {**document, "status": with_condition(document.get("status") or {}, _PENDING, now)}
 
 
 KIND: Final = Kind(
@@ -80,5 +94,6 @@ KIND: Final = Kind(
     validate_update=definition.validate_update,
     follow=_follow,
     delete_finalizer=FINALIZER,
+    mark_deleted=_mark_deleted,
     columns=(NAME, CREATED_AT),
 )
