@@ -269,7 +269,9 @@ def changed_document(
             )
         _refuse(kind, stored.name, fixed + causes, lacking)
         reading.tell_zeroes(kind, missing, document)
-    _bump_generation(kind, document, old, emptied=bool(context.emptied))
+    # What defaults have filled is no longer empty.
+    emptied = any(not reading.is_there(document, path) for path in context.emptied)
+    _bump_generation(kind, document, old, emptied=emptied)
     if ruled is not None and metadata.get("generation") != old["metadata"].get("generation"):
         additions.tell(ruled, [f"~ metadata.generation: {metadata['generation']}"])
     _forget_times(metadata, document, old)

@@ -155,7 +155,7 @@ def still_missing(kind: Kind, missing: list[Cause], document: Mapping[str, Any])
         return []
     # What metadata lacks its own rules tell.
     told = (cause for cause in missing if not cause.field.startswith("metadata."))
-    return [cause for cause in told if not _is_there(document, cause.field)]
+    return [cause for cause in told if not is_there(document, cause.field)]
 
 
 def tell_zeroes(kind: Kind, missing: list[Cause], document: Document) -> None:
@@ -181,7 +181,8 @@ def _found(document: Any, parts: Sequence[str]) -> Any:
     return document
 
 
-def _is_there(document: Any, path: str) -> bool:
+def is_there(document: Any, path: str) -> bool:
+    """Return whether a document has something at a path."""
     for part in _PATH_PARTS.findall(path):
         if isinstance(document, Mapping) and part in document:
             document = document[part]
