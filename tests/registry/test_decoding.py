@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +54,17 @@ def test_a_wrong_type_is_told_as_go_tells_it(
 ) -> None:
     said = f"json: cannot unmarshal {given} into Go struct field {field} of type {of}"
     assert check(document, f"core_v1.{schema}").wrong[0].message == said
+
+
+def test_every_struct_is_told_of_once() -> None:
+    # Of two lines the later one would hide the other's fields.
+    path = Path(decoding.__file__).with_name("go_types.txt")
+    structs = [line.partition(": ")[0] for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    assert sorted(structs) == sorted(decoding.go_types())
+    said = "json: cannot unmarshal number 2147483648 into Go struct field {} of type int32"
+    spec = {"spec": {"groupPriorityMinimum": 2**31}}
+    [wrong] = check(spec, "apiregistration_v1.APIService").wrong
+    assert wrong.message == said.format("APIServiceSpec.spec.groupPriorityMinimum")
 
 
 @pytest.mark.parametrize(
