@@ -1,7 +1,7 @@
 // The room: who is stuck on what, in which order, and what a filter leaves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bars, counts, groups, reasonOf, shown, waitingOf } from "../../static/js/room/model.js";
+import { ago, bars, counts, groups, meaningOf, reasonOf, shown, steady, waitingOf } from "../../static/js/room/model.js";
 
 const HELP = "Preemption is not helpful for scheduling";
 const CPU = "Insufficient cpu";
@@ -59,4 +59,21 @@ test("the pod that waits is drawn in the scale of the nodes; what no node could 
   assert.deepEqual(waits({ name: "vip", cpu: 5000, node: "" }), { name: "vip", share: 1, more: true, nominated: false });
   assert.equal(waits(null), null);
   assert.equal(waitingOf({ waiting: { name: "vip", cpu: 1, node: "" }, nodes: [] }), null);
+});
+
+test("who is held keeps their place while the others move", () => {
+  const wanted = TILES.filter(({ seat }) => seat !== 7);
+  const order = (before, held) => steady(before, wanted, new Set(held)).map(({ seat }) => seat);
+  assert.deepEqual(order([6, 5, 4, 3, 2], []), [2, 3, 4, 5, 6]);
+  assert.deepEqual(order([6, 5, 4, 3, 2], [5]), [2, 5, 3, 4, 6], "it stays second");
+  assert.deepEqual(order([6, 5, 4, 3, 2], [6, 5, 4, 3, 2]), [6, 5, 4, 3, 2]);
+  assert.deepEqual(order([7, 6, 5, 3], [7, 6, 5, 3]), [2, 6, 5, 3, 4], "who is gone leaves no gap past the end, who came finds a place");
+  assert.deepEqual(order([], [4]), [2, 3, 4, 5, 6], "who was not shown has no place to keep");
+});
+
+test("what kube-scheduler says of a preemption is told in plain words, too", () => {
+  assert.equal(meaningOf(HELP), "room.means_helpless");
+  assert.equal(meaningOf("No preemption victims found for incoming pod"), "room.means_victims");
+  assert.equal(meaningOf("not eligible due to preemptionPolicy=Never."), "room.means_never");
+  assert.equal(meaningOf(CPU), "");
 });

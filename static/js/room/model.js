@@ -22,6 +22,13 @@
 
 export const STATES = /** @type {const} */ (["stuck", "working", "idle", "done", "failed"]);
 
+/** How what kube-scheduler says of a preemption begins, and the key of what it means. */
+const MEANINGS = /** @type {const} */ ([
+  ["Preemption is not helpful", "room.means_helpless"],
+  ["No preemption victims found", "room.means_victims"],
+  ["not eligible due to preemptionPolicy=Never", "room.means_never"],
+]);
+
 /** Tiles past which a miniature is left out: state and reason are what counts then. */
 export const MINIATURES_MAX = 40;
 
@@ -73,6 +80,31 @@ export function shown(tiles, { state, reason, words, order }) {
   const place = (/** @type {Tile} */ tile) =>
     (order === "seat" ? 0 : STATES.indexOf(tile.state) * 1_000 + (rank.get(reasonOf(tile)) ?? 999));
   return found.sort((a, b) => place(a) - place(b) || a.seat - b.seat);
+}
+
+/**
+ * Tiles in their new order, but for those that are held: they stay where they were, as who taps one means that one.
+ * @param {readonly number[]} before seats in the order in which they are shown now
+ * @param {readonly Tile[]} wanted in the order in which they would be
+ * @param {ReadonlySet<number>} held seats
+ * @returns {Tile[]}
+ */
+export function steady(before, wanted, held) {
+  const place = new Map(before.map((seat, index) => [seat, index]));
+  const stays = (/** @type {Tile} */ { seat }) => held.has(seat) && place.has(seat);
+  const arranged = wanted.filter((tile) => !stays(tile));
+  const at = (/** @type {Tile} */ { seat }) => place.get(seat) ?? 0;
+  for (const tile of wanted.filter(stays).sort((a, b) => at(a) - at(b))) arranged.splice(at(tile), 0, tile);
+  return arranged;
+}
+
+/**
+ * The key of what a preemption's reason means, which kube-scheduler says to those alone who know it; "" of a reason that says it.
+ * @param {string} reason
+ */
+export function meaningOf(reason) {
+  const known = MEANINGS.find(([words]) => reason.startsWith(words));
+  return known ? known[1] : "";
 }
 
 /** @param {Tile} tile */

@@ -4,7 +4,7 @@
 /** @import { Tile, Wish } from "./model.js" */
 import { element, icon, setAttribute, setText, tellList } from "../dom/dom.js";
 import { counted, number, text } from "../lib/text.js";
-import { MINIATURES_MAX, STATES, counts, groups, shown } from "./model.js";
+import { MINIATURES_MAX, STATES, counts, groups, meaningOf, shown, steady } from "./model.js";
 import { linesOf, miniature, seatOf, tileOf } from "./tile.js";
 
 /**
@@ -14,6 +14,8 @@ import { linesOf, miniature, seatOf, tileOf } from "./tile.js";
 
 /** Milliseconds after which it is told anew how long ago something was done. */
 const AGO_MS = 10_000;
+/** Milliseconds for which tiles keep their places once they have moved: what a copy comes to is told where it is. */
+const REST_MS = 5_000;
 
 /**
  * @param {HTMLElement} root
@@ -31,6 +33,7 @@ export function mountRoom(root, { dispatch, load, close }) {
   /** @type {Ui | null} */
   let last = null;
   const parts = build(root);
+  const arrange = makeArranger(parts.tiles, () => own, () => redraw());
   const redraw = () => {
     look = "";
     if (last) draw(last);
@@ -64,7 +67,7 @@ export function mountRoom(root, { dispatch, load, close }) {
     const all = own.tiles ?? [];
     drawWords(parts, all, lang, own.names);
     drawSummary(parts, counts(all), groups(all), own.wish, all.length, lang);
-    const some = shown(all, own.wish);
+    const some = arrange(shown(all, own.wish), nowMs);
     const how = { lang, names: own.names, nowMs, small: all.length > MINIATURES_MAX };
     parts.tiles.classList.toggle("small", how.small);
     tellList(parts.tiles, some, ({ seat }) => String(seat), (tile) => {
@@ -89,6 +92,42 @@ export function mountRoom(root, { dispatch, load, close }) {
       setAttribute(root, "aria-label", text(ui.lang, "room.title"));
       draw(ui);
     },
+  };
+}
+
+/**
+ * Who wishes for another order gets it at once. By itself a tile moves when all have rested, and not from under a
+ * pointer or the keyboard, nor while it is chosen.
+ * @param {HTMLElement} place of the tiles
+ * @param {() => Own} own
+ * @param {() => void} again tell it anew, as tiles have rested
+ */
+function makeArranger(place, own, again) {
+  /** @type {number[]} */
+  let seats = [];
+  /** @type {Wish | null} */
+  let wish = null;
+  let movedMs = 0;
+  let waits = false;
+  /** @param {readonly Tile[]} wanted @param {number} nowMs */
+  return (wanted, nowMs) => {
+    const left = movedMs + REST_MS - nowMs;
+    const asked = wish !== own().wish;
+    const held = asked ? [] : left > 0 ? seats : [own().chosen, ...[...place.querySelectorAll("[data-seat]:is(:hover, :focus)")]
+      .map((one) => Number(/** @type {HTMLElement} */ (one).dataset["seat"]))];
+    const arranged = steady(seats, wanted, new Set(held));
+    const now = arranged.map(({ seat }) => seat);
+    if (asked || now.filter((seat) => seats.includes(seat)).join() !== seats.filter((seat) => now.includes(seat)).join()) movedMs = nowMs;
+    if (left > 0 && !waits && now.join() !== wanted.map(({ seat }) => seat).join()) {
+      waits = true;
+      setTimeout(() => {
+        waits = false;
+        again();
+      }, left);
+    }
+    seats = now;
+    wish = own().wish;
+    return arranged;
   };
 }
 
@@ -260,6 +299,15 @@ function drawWords(parts, all, lang, names) {
 }
 
 /**
+ * @param {string} reason
+ * @param {Ui["lang"]} lang
+ */
+function meaning(reason, lang) {
+  const key = meaningOf(reason);
+  return key ? element("small", {}, text(lang, key)) : null;
+}
+
+/**
  * @param {ReturnType<typeof build>} parts
  * @param {ReturnType<typeof counts>} found
  * @param {ReturnType<typeof groups>} stuck
@@ -279,7 +327,7 @@ function drawSummary(parts, found, stuck, wish, all, lang) {
   ])));
   tellList(parts.reasons, stuck, ({ reason }) => reason, ({ reason, count }) => element("li", {}, element("button", {
     type: "button", "data-reason": reason, "aria-pressed": String(wish.reason === reason),
-  }, [element("b", {}, reason), element("span", {}, number(lang, count))])));
+  }, [element("span", {}, [element("b", {}, reason), meaning(reason, lang)]), element("span", {}, number(lang, count))])));
   tellList(parts.states, ["", ...STATES.filter((state) => found[state] > 0 || wish.state === state)], (state) => state, (state) => element("button", {
     type: "button", "data-state": state, "aria-pressed": String(wish.state === state),
   }, `${text(lang, state ? `room.${state}` : "room.all")} ${number(lang, state ? found[/** @type {"stuck"} */ (state)] : all)}`));
