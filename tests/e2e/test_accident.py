@@ -44,6 +44,9 @@ def test_whose_it_is_is_told_to_them_alone(open_classroom: Callable[[str], Class
     hung = wait_for(lambda: code_of(wall, classroom.code), what="the wall's address")
     classroom.session("DELETE", f"/copies/{hung}/wall")
     expect(mei.locator(told)).to_have_count(0)
+    # A page that is on its way while its browser closes may keep that from closing.
+    wall.wait_for_url(lambda address: classroom.code in address)
+    wait_state(wall, lambda state: state["connection"] == "live" and state["revision"] > 0, "the wall is back")
 
 
 def code_of(page: Page, besides: str) -> str:

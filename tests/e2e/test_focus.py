@@ -9,25 +9,23 @@ from playwright.sync_api import Page
 
 from tests.e2e.conftest import Classroom, wait_state
 
-STAND = """(selector) => {
+STAND = """([selector, region]) => {
   // Of what is counted the words go on.
   const words = (one) => (one?.getAttribute('aria-label') ?? one?.textContent ?? '').replace(/[0-9]+/g, '');
   const one = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
   if (!one) return false;
   one.focus();
   const said = words(one);
-  let lettingGo = 0;
-  new MutationObserver((records) => records.forEach(({ removedNodes }) => removedNodes.forEach((gone) => {
-    lettingGo += gone.contains(one) ? 1 : 0;
-  }))).observe(document.body, { childList: true, subtree: true });
+  const told = () => document.querySelector(region).textContent;
+  const before = told();
   window.held = () => {
     const at = document.activeElement;
     const same = at.matches(selector) && words(at) === said && at.dataset.trace === one.dataset.trace;
-    return { lettingGo, same, at: `${at.localName} ${words(at).slice(0, 40)}` };
+    return { told: told() !== before, same, at: `${at.localName} ${words(at).slice(0, 40)}` };
   };
   return document.activeElement === one;
 }"""
-"""The keyboard is taken to what a selector finds; from then on it is counted how often that is taken out."""
+"""The keyboard is taken to what a selector finds; from then on it is known whether its region has been told anew."""
 
 
 class Place(NamedTuple):
@@ -37,6 +35,8 @@ class Place(NamedTuple):
     address: str
     """What is open: the query of the page's address."""
     selector: str
+    region: str
+    """Where it is: what is told there becomes another."""
     happens: Callable[[Classroom], object]
 
 
@@ -68,26 +68,46 @@ def label(name: str) -> Callable[[Classroom], object]:
 
 
 PLACES: Final = (
-    Place("who the colours are of", "", "[data-by=priority]", create("zeta")),
-    Place("the leader's faults", "", "[data-testid^=fault-of-kube-scheduler]", create("eta")),
+    Place("who the colours are of", "", "[data-by=priority]", "#stage", create("zeta")),
+    Place("the leader's faults", "", "[data-testid^=fault-of-kube-scheduler]", "#stage", create("eta")),
     Place(
         "the second pod that waits",
         "",
         "[data-testid=queue-lane-unschedulable] [data-pod='default/big-2']",
+        "[data-testid=queue-lane-unschedulable]",
         delete("big-1"),
     ),
-    Place("the address of a pod", "?pod=default/big-2", "[data-testid=inspector-copy]", another_node("tiny-1")),
+    Place(
+        "the address of a pod",
+        "?pod=default/big-2",
+        "[data-testid=inspector-copy]",
+        "#inspector",
+        another_node("tiny-1"),
+    ),
     Place(
         "what happened to a pod",
         "?pod=default/big-2&tab=events",
         "#inspector [role=tab][aria-selected=true]",
+        "#inspector",
         another_node("tiny-2"),
     ),
-    Place("a pod's first attempt", "?pod=default/big-2&tab=decision", "[data-trace]", another_node("tiny-3")),
     Place(
-        "a moment of a controller", "?tab=dock-controllers", "[data-testid=controller-recent] button", create("theta")
+        "a pod's first attempt", "?pod=default/big-2&tab=decision", "[data-trace]", "#inspector", another_node("tiny-3")
     ),
-    Place("a pod of the model", "?pod=default/big-2&dock=model", "[data-testid=model] button", another_node("tiny-4")),
+    Place(
+        "a moment of a controller",
+        "?tab=dock-controllers",
+        "[data-testid=controller-recent] button",
+        "#dock",
+        create("theta"),
+    ),
+    Place(
+        "a pod of the model",
+        "?pod=default/big-2&dock=model",
+        "[data-testid=model] button",
+        "[data-testid=model]",
+        another_node("tiny-4"),
+    ),
 )
 
 
@@ -108,7 +128,8 @@ def test_where_a_row_goes_its_list_has_the_keyboard_and_no_neighbour(
     for name in ("big-1", "big-2"):
         create(name, "90")(classroom)
     teacher = classroom.teacher()
-    teacher.wait_for_function(STAND, arg="[data-testid=queue-lane-unschedulable] [data-pod='default/big-2']")
+    lane = "[data-testid=queue-lane-unschedulable]"
+    teacher.wait_for_function(STAND, arg=[f"{lane} [data-pod='default/big-2']", lane])
     delete("big-2")(classroom)
     teacher.wait_for_function("() => document.activeElement.className === 'st-lane-rows'")
     teacher.keyboard.press("Tab")
@@ -119,8 +140,13 @@ def let_go(classroom: Classroom, page: Page, place: Place) -> str:
     """Return what has the keyboard instead; empty where it is where it was."""
     page.goto(f"{classroom.server.url}/s/{classroom.code}{place.address}")
     wait_state(page, lambda now: now["connection"] == "live" and now["revision"] > 0, "the session is live")
-    page.wait_for_function(STAND, arg=place.selector)
+    page.wait_for_function(STAND, arg=[place.selector, place.region])
     place.happens(classroom)
-    page.wait_for_function("() => window.held().lettingGo > 0")
+    happened = classroom.session("GET", "")["revision"]
+    wait_state(
+        page,
+        lambda now: now["revision"] >= happened and page.evaluate("() => window.held().told"),
+        f"{place.what}: told anew",
+    )
     held = page.evaluate("() => window.held()")
     return "" if held["same"] else f"{place.what}: the keyboard is at {held['at']!r}"
