@@ -6,6 +6,7 @@ import re
 import select
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,19 @@ def _post_endlessly(server: Server, head: str) -> tuple[bytes, int]:
                     done = connection.send(left)
                     sent, left = sent + done, left[done:]
             except (BrokenPipeError, ConnectionResetError):
+                # It may have answered and hung up since it was looked at.
+                answer += _rest(connection)
                 break
         return answer, sent
+
+
+def _rest(connection: socket.socket) -> bytes:
+    """Return what had come before the other side hung up."""
+    came = b""
+    with suppress(BlockingIOError, ConnectionResetError):
+        while piece := connection.recv(65_536):
+            came += piece
+    return came
 
 
 def _resident(pid: int) -> int:
