@@ -16,7 +16,7 @@ from clustersim.classroom.models import Copy, Lectern, Participant
 from clustersim.feed.hints import wake_class, wake_people
 from clustersim.store.sessions import real_ms
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.errors import ApiError, Cause, invalid, one_of
 from scheduler_core.api.said import said
 
 SCENES: Final = ("stage", "decision", "preemption", "election", "poll", "lesson")
@@ -183,7 +183,7 @@ def _wrong(name: str, value: object, newest: int) -> str:
         good = isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
         return "" if good else said("give.number", "give a number from {least:g} to {most:g}", least=least, most=most)
     if name == "scene":
-        return "" if value in SCENES else said("give.oneOf", "give one of {known}", known=", ".join(SCENES))
+        return "" if value in SCENES else one_of(SCENES)
     if name == "select":
         resource, _, key = value.partition(" ") if isinstance(value, str) else ("", "", "")
         return (

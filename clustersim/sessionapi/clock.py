@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
-from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse
 from clustersim.store import sessions
 from controllers.commands import RunTold
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
@@ -17,7 +17,7 @@ from controllers.predicates import ExpressionError, Predicate
 from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, PollSpec, PollStatus, Run, Step
 from controllers.registry.structs import bounds, options, read
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError, Cause, one_of
 from scheduler_core.api.said import said
 
 CLOCKS: Final = "clocks.clustersim.io"
@@ -62,10 +62,8 @@ def change(call: Call) -> HttpResponse:
     body = call.body(("paused", "rate", "pace", "run"))
     wanted: Document = {}
     if body.get("paused") is not None:
-        if not isinstance(body["paused"], bool):
-            raise refuse(Cause("paused", said("give.bool", "give true or false")))
         # Whoever stops time, or lets it go at its rate, calls off a run.
-        wanted.update(paused=body["paused"], run=None)
+        wanted.update(paused=flag_field(body, "paused"), run=None)
     for field, value in (
         ("rate", number_field(body, "rate", *bounds(ClockSpec, "rate"))),
         ("pace", number_field(body, "pace", *bounds(ClockSpec, "pace"), whole=True)),
@@ -116,7 +114,7 @@ def step(call: Call) -> HttpResponse:
     principal = call.require(TEACHER)
     body = call.body(("by", "count"))
     if body.get("by") not in STEPS:
-        raise refuse(Cause("by", said("give.oneOf", "give one of {known}", known=", ".join(STEPS))))
+        raise refuse(Cause("by", one_of(STEPS)))
     count = number_field(body, "count", 1, bounds(Step, "count")[1], whole=True)
     _check_no_poll(call)
 

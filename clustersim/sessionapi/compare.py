@@ -12,7 +12,7 @@ from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening
 from clustersim.documents import one_yaml
-from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse
 from clustersim.store import history
 from controllers.log.store import ADDED, Gone
 from controllers.scheduler.modelling import Modelling
@@ -42,8 +42,7 @@ def compare_two(call: Call) -> HttpResponse:
     body = call.body(("a", "b", "input", "seed", "optimum"))
     sides = [_changes(body, name) for name in ("a", "b")]
     seed = number_field(body, "seed", 0, SEED_MAX, whole=True)
-    if not isinstance(body.get("optimum", False), bool):
-        raise refuse(Cause("optimum", said("give.bool", "give true or false")))
+    wants_optimum = flag_field(body, "optimum")
     past = call.past()
     specs = [
         spec_of_side(past.settings.spec, call.store.plugins, changes, name)
@@ -59,7 +58,7 @@ def compare_two(call: Call) -> HttpResponse:
         plugins=call.store.plugins,
         go_on=_for_a_while,
     )
-    optimum = _optimum(past, given) if still and body.get("optimum") else None
+    optimum = _optimum(past, given) if still and wants_optimum else None
     return answer({"revision": past.revision, **told, "optimum": optimum})
 
 

@@ -12,7 +12,7 @@ from clustersim.classroom.copies import handing, tiles
 from clustersim.classroom.models import Copy
 from clustersim.classroom.polls import sealing
 from clustersim.sessionapi import accidents, addresses
-from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse, sign_in, text_field
 from clustersim.store import sessions
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.said import said
@@ -55,9 +55,7 @@ def room(call: Call) -> HttpResponse:
 def put_on_wall(call: Call, copy: str) -> HttpResponse:
     """Answer `POST …/copies/<code>/wall {"ask"?}`: what somebody came to, without saying who, for the whole class."""
     principal = call.require(TEACHER)
-    asks = call.body(("ask",)).get("ask", False)
-    if not isinstance(asks, bool):
-        raise refuse(Cause("ask", said("give.bool", "give true or false")))
+    asks = flag_field(call.body(("ask",)), "ask")
     found = handing.find(principal.session_id, copy)
     limits.spend(limits.HANDOUTS, principal.participant_id)
     hung, poll = accidents.ask_on_wall(call, principal, found) if asks else (handing.put_on_wall(principal, found), "")

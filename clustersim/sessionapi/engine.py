@@ -20,7 +20,7 @@ from controllers.registry.models.clustersim_v1 import Fault, ReplicaSpec, Replic
 from controllers.registry.structs import bounds, read
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, missing
+from scheduler_core.api.errors import ApiError, Cause, missing, one_of
 from scheduler_core.api.said import said
 
 LEASES: Final = "leases.coordination.k8s.io"
@@ -182,9 +182,7 @@ def _asked(body: Document) -> Document:
     """
     kind = body.get("kind")
     if not isinstance(kind, str) or kind not in FAULTS:
-        raise refuse(
-            Cause("kind", said("give.oneOf", "give one of {known}", known=", ".join(FAULTS)), "FieldValueNotSupported")
-        )
+        raise refuse(Cause("kind", one_of(FAULTS), "FieldValueNotSupported"))
     row = FAULTS[kind]
     given = {name for name in ("seconds", "rate") if body.get(name) is not None}
     causes = [

@@ -11,8 +11,7 @@ from clustersim.sessionapi import recording
 from clustersim.sessionapi.http import Call, refuse
 from clustersim.sessionapi.past import revision_of
 from controllers.log.store import Gone
-from scheduler_core.api.errors import Cause
-from scheduler_core.api.said import said
+from scheduler_core.api.errors import Cause, one_of
 
 FORMATS: Final = ("yaml", "json", "html")
 
@@ -22,7 +21,7 @@ def export(call: Call) -> HttpResponse:
     principal, query = call.principal, call.request.GET
     form = query.get("format", "yaml")
     if form not in FORMATS:
-        raise refuse(Cause("format", said("give.oneOf", "give one of {known}", known=", ".join(FORMATS))))
+        raise refuse(Cause("format", one_of(FORMATS)))
     if form == "html":
         return _html(call)
     newest = call.store.revision

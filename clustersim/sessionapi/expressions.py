@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from clustersim.classroom import limits
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
 from controllers.scheduler.expressions import KINDS, compiled, tried
-from scheduler_core.api.errors import Cause, missing
+from scheduler_core.api.errors import Cause, missing, one_of
 from scheduler_core.api.quantity import QuantityError
 from scheduler_core.api.said import said
 from scheduler_core.cel.language import EXPRESSION_CHARS_MAX
@@ -26,7 +26,7 @@ def try_it(call: Call) -> HttpResponse:
     body = call.body(("expression", "kind", "pod", "nodes"))
     kind = body.get("kind", "filter")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise refuse(Cause("kind", said("give.oneOf", "give one of {known}", known=", ".join(KINDS))))
+        raise refuse(Cause("kind", one_of(KINDS)))
     source = text_field(body, "expression", EXPRESSION_CHARS_MAX)
     limits.spend(limits.EXPRESSIONS, principal.participant_id)
     program = compiled(source, kind)

@@ -20,7 +20,7 @@ from controllers.rules.finding import NODES_MAX, PODS_MAX
 from controllers.rules.homework import SIZE, TOPICS
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause
+from scheduler_core.api.errors import Cause, one_of
 from scheduler_core.api.said import said
 
 COLUMNS: Final = ("name", "question", "first", "second", "because", "right", "seconds")
@@ -147,7 +147,7 @@ def _rules(rule: Any, topic: Any) -> list[str]:
         raise refuse(Cause("rule", said("homework.ruleOrTopic", "give a rule or a topic")))
     if topic is not None:
         if topic not in TOPICS:
-            raise refuse(Cause("topic", said("give.oneOf", "give one of {known}", known=", ".join(TOPICS))))
+            raise refuse(Cause("topic", one_of(TOPICS)))
         return list(TOPICS[topic])
     chosen = [rule] if isinstance(rule, str) else rule
     if not isinstance(chosen, list) or not 1 <= len(chosen) <= TASKS_MAX:

@@ -293,6 +293,18 @@ def text_field(body: Mapping[str, Any], field: str, longest: int) -> str:
     return value
 
 
+def flag_field(body: Mapping[str, Any], field: str, *, default: bool | None = False) -> bool:
+    """Return true or false; without a default it is required.
+
+    Raises:
+        ApiError: 422.
+    """
+    value = body.get(field, default)
+    if not isinstance(value, bool):
+        raise refuse(Cause(field, said("give.bool", "give true or false")))
+    return value
+
+
 def number_field(
     body: Mapping[str, Any], field: str, least: float, most: float, *, whole: bool = False
 ) -> float | int | None:

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from clustersim.classroom import importing, limits, manifests, openb
 from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
-from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.errors import ApiError, Cause, bad_request, one_of
 from scheduler_core.api.said import said
 
 FORM_BYTES: Final = 64 * 1024
@@ -34,7 +34,7 @@ def apply_file(call: Call) -> HttpResponse:
     query = call.request.GET
     validation = query.get("fieldValidation", "Warn")
     if validation not in _VALIDATIONS:
-        raise refuse(Cause("fieldValidation", said("give.oneOf", "give one of {known}", known=", ".join(_VALIDATIONS))))
+        raise refuse(Cause("fieldValidation", one_of(_VALIDATIONS)))
     if query.get("dryRun", "All") != "All":
         raise refuse(Cause("dryRun", said("import.dryRun", "give All or leave it out")))
     options = importing.Options(

@@ -19,7 +19,7 @@ from controllers.lesson.scripts import make_it_so_script, until_of
 from controllers.lesson.shape import Label, Step
 from controllers.registry.models.clustersim_v1 import ClockStatus
 from controllers.registry.structs import read
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError, Cause, one_of
 from scheduler_core.api.said import said
 
 STEP_LENGTH_MAX: Final = 63
@@ -50,7 +50,7 @@ def change(call: Call) -> HttpResponse:
     body = call.body(("do", "step"))
     do, step = body.get("do"), body.get("step", "")
     if do not in teaching.MOVES:
-        raise refuse(Cause("do", said("give.oneOf", "give one of {known}", known=", ".join(teaching.MOVES))))
+        raise refuse(Cause("do", one_of(teaching.MOVES)))
     if not isinstance(step, str) or len(step) > STEP_LENGTH_MAX or (do == "start" and not step):
         raise refuse(Cause("step", said("lesson.stepId", "give the id of a step")))
     return answer(told(call, teaching.lead(call, do, step)))
@@ -121,7 +121,7 @@ def language_of(call: Call) -> str:
         preferred = (part.partition(";")[0].strip()[:2].lower() for part in accepted)
         return next((one for one in preferred if one in LANGUAGES), LANGUAGES[0])
     if asked not in LANGUAGES:
-        raise refuse(Cause("lang", said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
+        raise refuse(Cause("lang", one_of(LANGUAGES)))
     return asked
 
 

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from clustersim.classroom import doors, lessons, limits
 from clustersim.plugins import installed
-from clustersim.sessionapi.http import Call, answer, refuse
+from clustersim.sessionapi.http import Call, answer, flag_field, refuse
 from clustersim.sessionapi.lesson import language_of, text
 from controllers.lesson.checking import TooLong, check
 from controllers.lesson.prose import PARTS
@@ -77,9 +77,7 @@ def examine(call: Call) -> HttpResponse:
     for name in ("yaml", *LANGUAGES):
         if not isinstance(body.get(name, ""), str):
             raise refuse(Cause(name, said("give.file", "give the text of the file")))
-    play = body.get("play", False)
-    if not isinstance(play, bool):
-        raise refuse(Cause("play", said("give.bool", "give true or false")))
+    play = flag_field(body, "play")
     limits.spend(limits.OPENINGS, call.address, CHECK_COST if play else 1)
     texts = {name: body[name] for name in LANGUAGES if body.get(name)}
     try:

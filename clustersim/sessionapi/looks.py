@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 from clustersim.classroom import limits, together
 from clustersim.classroom.auth import STUDENT, TEACHER
-from clustersim.sessionapi.http import Call, answer, refuse, text_field
+from clustersim.sessionapi.http import Call, answer, flag_field, refuse, text_field
 from controllers.kinds.table import find_resource, page_of
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.said import said
@@ -20,9 +20,7 @@ def show(call: Call) -> HttpResponse:
 def switch(call: Call) -> HttpResponse:
     """Answer `PUT …/looks {"on"}`."""
     call.require(TEACHER)
-    on = call.body(("on",)).get("on")
-    if not isinstance(on, bool):
-        raise refuse(Cause("on", said("give.bool", "give true or false")))
+    on = flag_field(call.body(("on",)), "on", default=None)
     together.switch_looks(call.session.id, on)
     return answer({"on": on})
 

@@ -21,7 +21,7 @@ from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
 from clustersim.classroom.polls import sealing
 from clustersim.runtime import certificates
 from clustersim.sessionapi import addresses, clock, teaching
-from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse, sign_in, text_field
 from clustersim.store.sessions import SessionRow
 from controllers.lesson.course import Course
 from controllers.lesson.reading import Lesson
@@ -60,10 +60,7 @@ def create_of_lesson(call: Call, body: Document) -> HttpResponse:
     """Answer `POST /api/sessions {"lesson", "minimum"?, "alone"?, "ticket"?, "again"?, "title"?, "seed"?, "name"?}`."""
     lesson = _lesson(body, "lesson")
     again = _lesson(body, "again") if body.get("again") is not None else None
-    flags = {name: body.get(name, False) for name in ("minimum", "alone", "ticket")}
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise refuse(Cause(name, said("give.bool", "give true or false")))
+    flags = {name: flag_field(body, name) for name in ("minimum", "alone", "ticket")}
     package = lesson.package
     if again is not None and again.package.ticket is None:
         raise refuse(
@@ -217,9 +214,7 @@ def door(call: Call) -> HttpResponse:
 def set_door(call: Call) -> HttpResponse:
     """Answer `PUT …/door`: open or close it for newcomers."""
     call.require(TEACHER)
-    opened = call.body(("open",)).get("open")
-    if not isinstance(opened, bool):
-        raise refuse(Cause("open", said("give.bool", "give true or false")))
+    opened = flag_field(call.body(("open",)), "open", default=None)
     doors.set_open(call.session.id, opened)
     return answer({"open": opened})
 

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from clustersim.classroom import lectern, people, seats, undoing
 from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi import addresses
-from clustersim.sessionapi.http import Call, answer, number_field, refuse, text_field
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse, text_field
 from clustersim.sessionapi.opening import me
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.said import said
@@ -58,9 +58,7 @@ def change(call: Call, person: str) -> HttpResponse:
                 said("people.teacherRenames", "only the teacher renames others and mutes; you can rename yourself"),
             )
         lectern.check_may_act(principal)
-    muted = body.get("muted")
-    if muted is not None and not isinstance(muted, bool):
-        raise refuse(Cause("muted", said("give.bool", "give true or false")))
+    muted = None if body.get("muted") is None else flag_field(body, "muted")
     if muted and row.role != STUDENT:
         raise refuse(
             Cause("muted", said("people.studentsMuted", "students alone are muted; take others' seats away instead"))

@@ -11,7 +11,7 @@ from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.classroom.polls import asking, telling, votes
 from clustersim.classroom.polls.models import Poll
 from clustersim.sessionapi import polling
-from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Stored
 from controllers.predicates import ExpressionError, Predicate
@@ -19,7 +19,7 @@ from controllers.registry.models.clustersim_v1 import PollSpec
 from controllers.registry.structs import bounds, options
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, missing
+from scheduler_core.api.errors import ApiError, Cause, missing, one_of
 from scheduler_core.api.said import said
 
 FIELDS: Final = (
@@ -76,7 +76,7 @@ def create(call: Call) -> HttpResponse:
         hold=_one_of(body, "hold", options(PollSpec, "hold"), None),
         limit=int(number_field(body, "limit", *bounds(PollSpec, "limit"), whole=True) or 0),
         models=_models(body),
-        alone=_flag(body, "alone"),
+        alone=flag_field(body, "alone"),
         lesson=_lesson(body),
     )
     stored, row = polling.open_poll(call, principal, asked)
@@ -208,7 +208,7 @@ def _known(things: Any) -> str:
     ids = _ids(things)
     if not ids:
         return said("give.oneOfNone", "give one of none: there are none")
-    return said("give.oneOf", "give one of {known}", known=", ".join(ids))
+    return one_of(ids)
 
 
 def _one_of(body: Document, field: str, known: tuple[str, ...], default: str | None = "") -> Any:
@@ -216,9 +216,7 @@ def _one_of(body: Document, field: str, known: tuple[str, ...], default: str | N
     if value is None and default is None:
         return None
     if value not in known or value == "":
-        raise refuse(
-            Cause(field, said("give.oneOf", "give one of {known}", known=", ".join(one for one in known if one)))
-        )
+        raise refuse(Cause(field, one_of(one for one in known if one)))
     return value
 
 
@@ -230,13 +228,6 @@ def _text(body: Document, field: str, longest: int) -> str:
         raise refuse(
             Cause(field, said("give.textMost", "give a text of at most {longest} characters", longest=longest))
         )
-    return value
-
-
-def _flag(body: Document, field: str) -> bool:
-    value = body.get(field, False)
-    if not isinstance(value, bool):
-        raise refuse(Cause(field, said("give.bool", "give true or false")))
     return value
 
 

@@ -6,9 +6,7 @@ from django.http import HttpResponse
 
 from clustersim.classroom import lectern, limits
 from clustersim.classroom.auth import TEACHER
-from clustersim.sessionapi.http import Call, answer, refuse
-from scheduler_core.api.errors import Cause
-from scheduler_core.api.said import said
+from clustersim.sessionapi.http import Call, answer, flag_field
 
 
 def show(call: Call) -> HttpResponse:
@@ -37,7 +35,9 @@ def frozen(call: Call) -> HttpResponse:
 def freeze(call: Call) -> HttpResponse:
     """Answer `PUT …/frozen {"frozen"}`."""
     session_id = call.require(TEACHER).session_id
-    return answer({"frozen": lectern.freeze(session_id, _flag(call, "frozen")).frozen})
+    return answer(
+        {"frozen": lectern.freeze(session_id, flag_field(call.body(("frozen",)), "frozen", default=None)).frozen}
+    )
 
 
 def wall(call: Call) -> HttpResponse:
@@ -48,14 +48,9 @@ def wall(call: Call) -> HttpResponse:
 def set_wall(call: Call) -> HttpResponse:
     """Answer `PUT …/wall {"names"}`."""
     session_id = call.require(TEACHER).session_id
-    return answer({"names": lectern.show_names(session_id, _flag(call, "names")).names})
-
-
-def _flag(call: Call, field: str) -> bool:
-    value = call.body((field,)).get(field)
-    if not isinstance(value, bool):
-        raise refuse(Cause(field, said("give.bool", "give true or false")))
-    return value
+    return answer(
+        {"names": lectern.show_names(session_id, flag_field(call.body(("names",)), "names", default=None)).names}
+    )
 
 
 def _told(state: lectern.ClassState) -> dict[str, object]:

@@ -14,7 +14,7 @@ from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.kubelet.orders import PROBES, failing_of
 from controllers.log.operations import Patch
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, missing
+from scheduler_core.api.errors import ApiError, Cause, missing, one_of
 from scheduler_core.api.said import said
 
 PODS: Final = "pods"
@@ -36,11 +36,7 @@ def change(call: Call, namespace: str, name: str) -> HttpResponse:
     principal, annotation = call.principal, _annotation(call)
     asked = call.body(("container", *_KINDS))
     findings = {kind: asked[kind] for kind in _KINDS if kind in asked}
-    causes = [
-        Cause(kind, said("give.oneOf", "give one of {known}", known=", ".join(FINDINGS)))
-        for kind, found in findings.items()
-        if found not in FINDINGS
-    ]
+    causes = [Cause(kind, one_of(FINDINGS)) for kind, found in findings.items() if found not in FINDINGS]
     if not findings:
         causes = [
             Cause(kind, said("probe.finds", "say of a probe what it finds: {known}", known=", ".join(FINDINGS)))

@@ -23,8 +23,7 @@ from controllers.custom.kinds import RESOURCE
 from controllers.kinds.table import TABLE
 from controllers.log.store import Event, Gone, Stored
 from controllers.scheduler.decisions import whole
-from scheduler_core.api.errors import Cause
-from scheduler_core.api.said import said
+from scheduler_core.api.errors import Cause, one_of
 
 ROWS_BYTES_MAX: Final = 24_000_000
 """Bytes of the log's newest documents that are looked at; packed they are about a tenth."""
@@ -52,7 +51,7 @@ def document_of(call: Call) -> bytes:
     """
     language = call.request.GET.get(_LANGUAGE_FIELD, LANGUAGES[0])
     if language not in LANGUAGES:
-        raise refuse(Cause(_LANGUAGE_FIELD, said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
+        raise refuse(Cause(_LANGUAGE_FIELD, one_of(LANGUAGES)))
     start = {
         "code": call.session.display_code,
         "title": call.session.title,

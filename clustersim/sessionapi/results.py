@@ -10,8 +10,7 @@ from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.classroom.polls import results
 from clustersim.sessionapi.http import Call, answer, refuse
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
-from scheduler_core.api.errors import Cause
-from scheduler_core.api.said import said
+from scheduler_core.api.errors import Cause, one_of
 
 FORMATS: Final = ("json", "csv")
 LANGUAGES: Final = ("en", "zh")
@@ -23,9 +22,9 @@ def show(call: Call) -> HttpResponse:
     query = call.request.GET
     form, language = query.get("format", FORMATS[0]), query.get("lang", LANGUAGES[0])
     if form not in FORMATS:
-        raise refuse(Cause("format", said("give.oneOf", "give one of {known}", known=", ".join(FORMATS))))
+        raise refuse(Cause("format", one_of(FORMATS)))
     if language not in LANGUAGES:
-        raise refuse(Cause("lang", said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
+        raise refuse(Cause("lang", one_of(LANGUAGES)))
     questions = {one.name: one.object["spec"] for one in call.store.list(POLLS)[0]}
     person = None if principal.role == TEACHER else principal.participant_id
     found = results.rows(principal.session_id, questions, language, person)

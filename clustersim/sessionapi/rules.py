@@ -15,7 +15,7 @@ from clustersim.classroom.polls import telling as polls_telling
 from clustersim.classroom.polls import votes
 from clustersim.sessionapi import playing, polling
 from clustersim.sessionapi.engine import unknown
-from clustersim.sessionapi.http import Call, answer, number_field, refuse, text_field
+from clustersim.sessionapi.http import Call, answer, flag_field, number_field, refuse, text_field
 from clustersim.sessionapi.opening import opened_answer
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Gone
@@ -28,8 +28,7 @@ from controllers.rules.finding import Found, find
 from controllers.rules.rule import Rule
 from controllers.rules.table import RULES
 from controllers.scheduler.decisions import Located, locate
-from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, missing
+from scheduler_core.api.errors import ApiError, Cause, missing, one_of
 from scheduler_core.api.said import said
 
 SEARCH_SECONDS: Final = 8.0
@@ -144,7 +143,7 @@ def open_world(call: Call, rule: str) -> HttpResponse:
     principal = call.require(TEACHER)
     one = _rule(rule)
     body = call.body(("decision", "wall"))
-    decision, wall = body.get("decision"), _flag(body, "wall")
+    decision, wall = body.get("decision"), flag_field(body, "wall")
     if decision is not None and not isinstance(decision, str):
         raise refuse(
             Cause("decision", said("rule.decision", "give the id of a decision, or leave it out: from now on"))
@@ -158,7 +157,7 @@ def open_world_of_poll(call: Call, poll: str) -> HttpResponse:
     """Answer `POST …/polls/<id>/world {"rule", "wall"?}`: the same, from what the poll's own decision saw."""
     principal = call.require(TEACHER)
     body = call.body(("rule", "wall"))
-    one, wall = _rule(text_field(body, "rule", 40)), _flag(body, "wall")
+    one, wall = _rule(text_field(body, "rule", 40)), flag_field(body, "wall")
     row = votes.find(call.session.id, poll)
     if row is None:
         raise ApiError(
@@ -183,7 +182,7 @@ def show_in_poll(call: Call, poll: str) -> HttpResponse:
     principal = call.require(TEACHER)
     do = call.body(("do",)).get("do")
     if do not in SHOWN:
-        raise refuse(Cause("do", said("give.oneOf", "give one of {known}", known=", ".join(SHOWN))))
+        raise refuse(Cause("do", one_of(SHOWN)))
     stored, row = call.store.get(POLLS, "", poll), votes.find(call.session.id, poll)
     if stored is None or row is None:
         raise missing(POLLS, poll)
@@ -217,13 +216,6 @@ def _apart(call: Call, decision: str, models: Mapping[str, int]) -> list[str]:
     except Gone as error:
         raise opening.past_gone(located.envelope["input"]["seenRevision"], call.store.compacted) from error
     return sorted(found, key=lambda name: -models.get(name, 0))
-
-
-def _flag(body: Document, field: str) -> bool:
-    value = body.get(field, False)
-    if not isinstance(value, bool):
-        raise refuse(Cause(field, said("give.bool", "give true or false")))
-    return value
 
 
 def for_a_while(seconds: float) -> Callable[[], bool]:

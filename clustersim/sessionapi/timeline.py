@@ -25,7 +25,7 @@ from clustersim.timeline.moments import Moment, backwards
 from clustersim.timeline.words import LANGUAGES, text_of
 from controllers.kinds.table import find_resource
 from controllers.log.store import Gone, Stored
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError, Cause, one_of
 from scheduler_core.api.said import said
 
 MARKS_MAX: Final = 2_000
@@ -66,7 +66,7 @@ def show(call: Call) -> HttpResponse:
     limit = _count(call, "limit", MARKS_DEFAULT, MARKS_MAX)
     language = call.request.GET.get("language", LANGUAGES[0])
     if language not in LANGUAGES:
-        raise refuse(Cause("language", said("give.oneOf", "give one of {known}", known=", ".join(LANGUAGES))))
+        raise refuse(Cause("language", one_of(LANGUAGES)))
     lane = call.request.GET.get("lane", "")
     if lane and lane not in LANES:
         raise refuse(

@@ -13,7 +13,7 @@ from clustersim.sessionapi.http import Call, answer, refuse, text_field
 from controllers.registry.models.clustersim_v1 import Verdict
 from controllers.registry.structs import options
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError, Cause, one_of
 from scheduler_core.api.said import said
 
 REPLICAS: Final = "replicas.clustersim.io"
@@ -32,7 +32,7 @@ def judge(call: Call, uid: str) -> HttpResponse:
     body = call.body(("plugin", "verdict", "message"))
     verdict = body.get("verdict")
     if verdict not in VERDICTS:
-        raise refuse(Cause("verdict", said("give.oneOf", "give one of {known}", known=", ".join(VERDICTS))))
+        raise refuse(Cause("verdict", one_of(VERDICTS)))
     plugin = text_field(body, "plugin", MESSAGE_LENGTH_MAX) if body.get("plugin") is not None else ""
     message = f"rejected by {principal.name}"
     if body.get("message") is not None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from controllers.scheduler.settings import spec_of
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.errors import ApiError, Cause, invalid, one_of
 from scheduler_core.api.quantity import QuantityError, nano_of
 from scheduler_core.api.said import said
 from scheduler_core.profiles.era import below
@@ -127,7 +127,7 @@ def _read(value: Any, path: str) -> Change:
         raise refused(
             Cause(
                 f"{path}.{name}",
-                said("give.oneOf", "give one of {known}", known=", ".join(_READERS)),
+                one_of(_READERS),
                 "FieldValueNotSupported",
             )
         )

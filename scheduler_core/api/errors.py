@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -91,6 +91,11 @@ class ApiError(Exception):
 
 def _said(sentence: Said | None) -> dict[str, Any]:
     return {} if sentence is None else {"said": sentence.document()}
+
+
+def one_of(known: Iterable[str]) -> Said:
+    """Return what is asked for where only some words will do."""
+    return said("give.oneOf", "give one of {known}", known=", ".join(known))
 
 
 def _headed(head: str, message: str) -> str:
