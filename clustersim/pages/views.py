@@ -82,10 +82,11 @@ def _asks_phrase(request: HttpRequest) -> bool:
 @require_GET
 def join(request: HttpRequest, code: str) -> HttpResponse:
     """Ask for a name: the code came with the address."""
-    row = _session_of(request, code)
-    if isinstance(row, HttpResponse):
-        return row
-    if _is_seated(request, code):
+    found = _session_of(request, code)
+    if isinstance(found, HttpResponse):
+        return found
+    row, seated = found
+    if seated:
         # Whoever has a seat here is not asked for a name that would change nothing.
         return _to_session(request, row)
     return render(request, "join.html", {**_common(request), "row": row})
@@ -94,9 +95,10 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
 @require_GET
 def session(request: HttpRequest, code: str) -> HttpResponse:
     """Show the session page. Who may see what is decided by the API; this page holds nothing of the session."""
-    row = _session_of(request, code)
-    if isinstance(row, HttpResponse):
-        return row
+    found = _session_of(request, code)
+    if isinstance(found, HttpResponse):
+        return found
+    row, _ = found
     if row.display_code != code:
         return _to_session(request, row)
     start = {
@@ -115,22 +117,16 @@ def _to_session(request: HttpRequest, row: SessionRow) -> HttpResponse:
     return HttpResponseRedirect(reverse("pages:session", args=[row.display_code]) + (f"?{query}" if query else ""))
 
 
-def _is_seated(request: HttpRequest, code: str) -> bool:
+def _session_of(request: HttpRequest, code: str) -> tuple[SessionRow, bool] | HttpResponse:
+    """Return a page's session and whether the browser has a seat there, or the page that says why there is none."""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return auth.authenticate(code, headers, method="GET") is not None
-
-
-def _session_of(request: HttpRequest, code: str) -> SessionRow | HttpResponse:
-    """Return the session of a page, or the page that says why there is none to show."""
     try:
-        if _is_seated(request, code):
-            row = sessions.find(code)
-        else:
-            row = doors.look_up(code, str(request.META.get("REMOTE_ADDR", "")))
+        seated = auth.authenticate(code, headers, method="GET") is not None
+        row = sessions.find(code) if seated else doors.look_up(code, str(request.META.get("REMOTE_ADDR", "")))
     except ApiError as error:
         # An address that tries codes is told the same of those that somebody has.
         return refused(request, error.status())
-    return row or _message(request, "not_found", 404, code=code)
+    return (row, seated) if row else _message(request, "not_found", 404, code=code)
 
 
 @require_GET
