@@ -153,11 +153,14 @@ function heldIn(root) {
  * @param {(item: T) => HTMLElement} make
  */
 export function tellList(parent, items, keyOf, make) {
-  keepFocus(parent, () => syncList(parent, items, keyOf, make, (row, item) => {
+  /** @type {HTMLElement | null} */
+  let made = null;
+  syncList(parent, items, keyOf, (item) => (made = make(item)), (row, item) => {
+    if (row === made) return;
     const fresh = make(item);
     fresh.dataset["key"] = keyOf(item);
     if (!row.isEqualNode(fresh)) become(row, fresh);
-  }));
+  });
 }
 
 /**

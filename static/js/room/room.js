@@ -33,7 +33,7 @@ export function mountRoom(root, { dispatch, load, close }) {
   /** @type {Ui | null} */
   let last = null;
   const parts = build(root);
-  const arrange = makeArranger(parts.tiles, () => own, () => redraw());
+  const arrange = makeArranger(parts.tiles, own, () => redraw());
   const redraw = () => {
     look = "";
     if (last) draw(last);
@@ -99,7 +99,7 @@ export function mountRoom(root, { dispatch, load, close }) {
  * Who wishes for another order gets it at once. By itself a tile moves when all have rested, and not from under a
  * pointer or the keyboard, nor while it is chosen.
  * @param {HTMLElement} place of the tiles
- * @param {() => Own} own
+ * @param {Own} own
  * @param {() => void} again tell it anew, as tiles have rested
  */
 function makeArranger(place, own, again) {
@@ -112,8 +112,8 @@ function makeArranger(place, own, again) {
   /** @param {readonly Tile[]} wanted @param {number} nowMs */
   return (wanted, nowMs) => {
     const left = movedMs + REST_MS - nowMs;
-    const asked = wish !== own().wish;
-    const held = asked ? [] : left > 0 ? seats : [own().chosen, ...[...place.querySelectorAll("[data-seat]:is(:hover, :focus)")]
+    const asked = wish !== own.wish;
+    const held = asked ? [] : left > 0 ? seats : [own.chosen, ...[...place.querySelectorAll("[data-seat]:is(:hover, :focus)")]
       .map((one) => Number(/** @type {HTMLElement} */ (one).dataset["seat"]))];
     const arranged = steady(seats, wanted, new Set(held));
     const now = arranged.map(({ seat }) => seat);
@@ -126,7 +126,7 @@ function makeArranger(place, own, again) {
       }, left);
     }
     seats = now;
-    wish = own().wish;
+    wish = own.wish;
     return arranged;
   };
 }
