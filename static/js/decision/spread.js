@@ -2,13 +2,12 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Decision } from "./model.js" */
+import { HEAT_STEPS } from "../dom/colours.js";
 import { h } from "../dom/h.js";
 import { counted, number, text } from "../lib/text.js";
 
 /** Bars at most; fewer where fewer points lie between the worst and the best. */
 const BARS_MAX = 24;
-/** The highest step of heat, as on the nodes of the stage. */
-const HOTTEST = 5;
 
 /**
  * Feasible nodes by their points, in bars of equally many points each.
@@ -35,6 +34,7 @@ export function spreadSection(decision, lang) {
   if (!spread) return null;
   const { from, to, best, bars } = spread;
   const most = Math.max(...bars.map(({ count }) => count));
+  const hottest = HEAT_STEPS - 1;
   const told = counted(lang, "spread.best", { n: best, total: number(lang, to) });
   return h("section", { class: "dc-section dc-spread", "data-testid": "decision-spread" },
     h("header", { class: "dc-head" }, h("h3", { text: counted(lang, "spread.title", { n: decision.feasible }) }),
@@ -44,7 +44,7 @@ export function spreadSection(decision, lang) {
       ...bars.map(({ count }, index) => {
         const bar = h("i", { "data-last": index === bars.length - 1 });
         bar.style.height = `${(100 * count) / most}%`;
-        bar.style.background = `var(--heat-${bars.length > 1 ? Math.round((HOTTEST * index) / (bars.length - 1)) : HOTTEST})`;
+        bar.style.background = `var(--heat-${bars.length > 1 ? Math.round((hottest * index) / (bars.length - 1)) : hottest})`;
         return bar;
       })),
     h("p", { class: "dc-spread-ends", "aria-hidden": "true" }, h("span", { text: number(lang, from) }), from < to ? h("b", { text: number(lang, to) }) : null));
