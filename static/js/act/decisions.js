@@ -33,6 +33,11 @@ export class DecisionLoader {
     this.timer = undefined;
     /** @type {Trace[]} */
     this.fetched = [];
+    /**
+     * The cycles that were in hand, newest first: each stays until what was asked after its end is answered.
+     * @type {readonly Trace[]}
+     */
+    this.handed = [];
     /** @type {View | null} */
     this.view = null;
     /** @type {import("../lib/types.d.ts").Cycle | null} */
@@ -44,6 +49,14 @@ export class DecisionLoader {
   /** The number of the attempt that somebody has chosen; 0: the newest is shown. */
   get attempt() {
     return this.chosen ? (this.state.traces.find((trace) => trace.id === this.chosen)?.attempt ?? 0) : 0;
+  }
+
+  /**
+   * Whether a cycle is the one in hand. A sealed one has no id.
+   * @param {Trace} trace
+   */
+  holds({ id, pod }) {
+    return this.inHand?.traceId === id && this.inHand.pod === pod;
   }
 
   /** @param {string} id "" for the newest, whichever that will be */
@@ -73,6 +86,7 @@ export class DecisionLoader {
     if (pod !== this.state.pod) {
       this.chosen = "";
       this.fetched = [];
+      this.handed = [];
       this.state = { pod, traces: [], selectedTraceId: "", pinned: "", loading: Boolean(pod) };
       this.fetchedAtMs = -FETCH_EVERY_MS;
     }
@@ -91,11 +105,13 @@ export class DecisionLoader {
     this.fetchedAtMs = performance.now();
     // In the past the pod is asked about by its uid: by now it may be gone.
     const uid = this.view?.me?.past ? objectAt(this.view, "pods", pod)?.metadata.uid : "";
+    const ended = new Set(this.handed.filter((trace) => !this.holds(trace)));
     try {
       const traces = await (uid ? this.api.decisionsOf(uid) : this.api.decisions(pod));
       if (pod !== this.state.pod) return;
       // One that is no longer kept has no result; the panel says so by its detail.
       this.fetched = traces.map((/** @type {Trace} */ trace) => ({ ...trace, result: trace.result ?? {} }));
+      this.handed = this.handed.filter((trace) => !ended.has(trace));
     } catch {
       // A pod without any cycle answers 404; the panel says that none has taken it.
       if (pod !== this.state.pod) return;
@@ -106,14 +122,13 @@ export class DecisionLoader {
   }
 
   /**
-   * The fetched traces, led by the cycle under way as far as it has gone.
+   * The fetched traces, led by the cycle under way as far as it has gone, or by those that have just ended.
    * @param {View} view
    */
   merge(view) {
     const under = cycleUnderWay(view);
     const cycle = under?.cycle;
     this.inHand = cycle ?? null;
-    let traces = view.me?.past ? this.fetched.filter((trace) => trace.revision <= view.revision) : this.fetched;
     if (under && cycle && cycle.pod === this.state.pod && cycle.trace) {
       /** @type {Trace} */
       const current = {
@@ -132,8 +147,11 @@ export class DecisionLoader {
         result: cycle.trace,
         coming: view.hand !== null && view.hand.id === cycle.traceId && view.hand.point !== cycle.point,
       };
-      traces = [current, ...traces.filter((trace) => trace.id !== current.id)];
+      this.handed = [current, ...this.handed.filter(({ id }) => id !== current.id)];
     }
+    const handed = this.handed.filter((trace) => this.holds(trace) || !this.fetched.some(({ id }) => id === trace.id));
+    const all = [...handed, ...this.fetched.filter(({ id }) => !handed.some((trace) => trace.id === id))];
+    const traces = view.me?.past ? all.filter((trace) => trace.revision <= view.revision) : all;
     const wanted = this.wantedAttempt && traces.find((trace) => trace.attempt === this.wantedAttempt);
     if (wanted) {
       this.chosen = wanted.id;

@@ -73,7 +73,7 @@ export function mountDecision(element, dispatch, ask) {
     if (!input) return;
     const { lang, traces, loading, epochMs, say, lit = null } = input;
     if (!shown) {
-      body.replaceChildren(h("p", { class: "dc-empty", text: text(lang, loading ? "decision.loading" : "decision.none") }));
+      keepFocus(body, () => body.replaceChildren(h("p", { class: "dc-empty", text: text(lang, loading ? "decision.loading" : "decision.none") })));
       return;
     }
     const { trace, decision } = shown;

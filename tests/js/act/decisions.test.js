@@ -31,3 +31,36 @@ test("a cycle without an id, as a sealed one is told, waits for no news of its v
   assert.equal(loader.state.traces[0]?.coming, false);
   clearTimeout(loader.timer);
 });
+
+test("cycles that have just ended stay shown until what was asked after their end is answered", async () => {
+  const answers = /** @type {((traces: object[]) => void)[]} */ ([]);
+  const api = /** @type {SessionApi} */ (/** @type {unknown} */ ({
+    decisions: () => new Promise((resolve) => answers.push(resolve)),
+  }));
+  const loader = new DecisionLoader(api, () => {});
+  const ids = () => loader.state.traces.map((one) => one.id);
+  /** @param {string} traceId */
+  const under = (traceId) => viewOf([pod("web-1"), scheduler({ cycle: cycle({ traceId, point: "Score", trace: trace() }) })]);
+  const first = { ...trace(), id: "1", attempt: 1, revision: 1 };
+
+  loader.follow(under("2"), "default/web-1");
+  const asked = loader.ask();
+  loader.follow(under("3"), "default/web-1");
+  loader.follow(viewOf([pod("web-1"), scheduler()]), "default/web-1");
+  assert.deepEqual(ids(), ["3", "2"], "there is no other yet");
+  answers[0]?.([first]);
+  await asked;
+  assert.deepEqual(ids(), ["3", "2", "1"], "the question was put while the second ran");
+
+  const later = loader.ask();
+  answers[1]?.([{ ...trace(), id: "3", attempt: 3 }, { ...trace(), id: "2", attempt: 2 }, first]);
+  await later;
+  assert.deepEqual(ids(), ["3", "2", "1"]);
+  assert.deepEqual(loader.state.traces.map((one) => one.point), [undefined, undefined, undefined], "as they were told at their end");
+
+  const last = loader.ask();
+  answers[2]?.([first]);
+  await last;
+  assert.deepEqual(ids(), ["1"], "what is kept no longer is gone");
+  clearTimeout(loader.timer);
+});
