@@ -341,7 +341,7 @@ function paint() {
   looks.follow(view, ui.selected, ui.sharesLooks);
   renderFrame(showing);
   presenting?.render(view, ui);
-  if (!region("room").hidden) room?.render(ui);
+  if (!region("room").hidden) room?.render(view, ui);
   const compares = Boolean(past.view) && ui.pastShows === "difference";
   stage?.render(past.view && ui.pastShows === "now" ? view : showing, ui, compares ? view : null);
   // Without its stage a desk shows next to nothing of a change.

@@ -8,7 +8,7 @@ import { refusalWords } from "../../static/js/lib/refusals.js";
 import { loadTexts } from "../../static/js/lib/text.js";
 import { modelMaker } from "../../static/js/stage/model.js";
 import { search } from "../../static/js/state/search.js";
-import { actorOf, fullKey, saidKey, saidName, whose } from "../../static/js/state/people.js";
+import { actorOf, fullKey, onlookers, saidKey, saidName, whose } from "../../static/js/state/people.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
 const mei = { id: "2", name: "Mei K.", role: "student", slug: "mei-k", namespace: "s-mei-k", color: 2, online: true };
@@ -86,4 +86,13 @@ test("nothing cuts a pod's key to its name but what says why", () => {
   const cutting = readdirSync(root, { recursive: true }).map(String).filter((name) => name.endsWith(".js") && /split\("\/"\)\.pop\(\)|\bpod\.slice\([^)]*indexOf\("\/"\)/.test(
     readFileSync(new URL(name, root), "utf8")));
   assert.deepEqual(cutting.sort(), Object.keys(CUTS).sort());
+});
+
+test("who looks into one's own copy is told by name, and nowhere else", () => {
+  const looker = { ...mei, id: "3", name: "Ms Weber", role: "viewer", slug: "ms-weber" };
+  const ui = /** @type {any} */ ({ parent: { code: "AAABBB" } });
+  const own = { ...viewOf([teacher, looker, { ...looker, id: "4", name: "gone", online: false }]), me: { id: "1", role: "teacher" } };
+  assert.deepEqual(onlookers(/** @type {any} */ (own), ui), ["Ms Weber"]);
+  assert.deepEqual(onlookers(/** @type {any} */ (own), { ...ui, parent: null }), [], "a class has its walls");
+  assert.deepEqual(onlookers(/** @type {any} */ ({ ...own, me: { id: "2", role: "student" } }), ui), []);
 });

@@ -1,7 +1,8 @@
 // The room: who is stuck on what, in which order, and what a filter leaves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bars, counts, groups, meaningOf, reasonOf, shown, steady, waitingOf } from "../../static/js/room/model.js";
+import { glide } from "../../static/js/dom/glide.js";
+import { TILES_MAX, ago, bars, counts, filtered, groups, meaningOf, reasonOf, shown, steady, waitingOf } from "../../static/js/room/model.js";
 
 const HELP = "Preemption is not helpful for scheduling";
 const CPU = "Insufficient cpu";
@@ -76,4 +77,33 @@ test("what kube-scheduler says of a preemption is told in plain words, too", () 
   assert.equal(meaningOf("No preemption victims found for incoming pod"), "room.means_victims");
   assert.equal(meaningOf("not eligible due to preemptionPolicy=Never."), "room.means_never");
   assert.equal(meaningOf(CPU), "");
+});
+
+test("of a lecture hall's copies none is shown until somebody says which", () => {
+  const hall = Array.from({ length: TILES_MAX + 1 }, (_, index) => tile(index + 2, index % 50 ? "working" : "stuck", index % 50 ? "" : CPU));
+  assert.deepEqual(shown(hall, ALL), []);
+  assert.deepEqual(shown(hall, { ...ALL, words: "  " }), [], "spaces choose nothing");
+  assert.deepEqual(shown(hall, { ...ALL, reason: CPU }).map(({ seat }) => seat), [2, 52, 102, 152]);
+  assert.equal(shown(hall.slice(1), ALL).length, TILES_MAX);
+  assert.deepEqual([{}, { state: "idle" }, { words: "n1" }].map((wish) => filtered({ ...ALL, ...wish })), [false, true, true]);
+});
+
+test("a row glides from where it was, the others stay, and nothing moves where nothing is to", () => {
+  globalThis.document = /** @type {any} */ ({ body: { currentCSSZoom: 2 } });
+  /** @type {[string, object][]} */
+  const moves = [];
+  const row = (/** @type {string} */ name, /** @type {number} */ left) => ({
+    left, top: 0, isConnected: true,
+    getBoundingClientRect() { return { left: this.left, top: this.top }; },
+    animate: (/** @type {object[]} */ frames) => moves.push([name, frames[0]]),
+  });
+  const [stays, moved, gone] = [row("stays", 0), row("moved", 100), row("gone", 200)];
+  const parent = /** @type {any} */ ({ children: [stays, moved, gone] });
+  const tell = () => Object.assign(moved, { left: 40, top: 20 }) && Object.assign(gone, { isConnected: false });
+  glide(parent, false, tell);
+  assert.deepEqual(moves, [["moved", { transform: "translate(30px, -10px)" }]]);
+  moved.left = 0;
+  glide(parent, true, tell);
+  assert.equal(moved.left, 40);
+  assert.equal(moves.length, 1);
 });

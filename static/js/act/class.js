@@ -11,7 +11,7 @@ const HAND_OUT_TIMEOUT_MS = 120_000;
 /**
  * @param {World} world
  * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "mergePeople" | "removePerson" | "handOut" | "enterCopy"
- *   | "myCopy" | "copyHanded" | "goToWall" | "wallHung" | "putOnWall">}
+ *   | "myCopy" | "copyHanded" | "goToWall" | "wallHung" | "lookedInto" | "putOnWall">}
  */
 export function classIntents(world) {
   const { t, say, attempt } = speak(world);
@@ -36,6 +36,7 @@ export function classIntents(world) {
       const go = code ? { label: t("walled_open"), run: () => goToWall({ code }) } : back;
       say(t(yours ? "walled_yours" : "walled"), "note", go ?? undefined);
     },
+    lookedInto: ({ words }) => say(words, "note"),
     putOnWall: ({ code }) => attempt(async () => {
       const made = await request("POST", `${copies}/${encodeURIComponent(code)}/wall`, { ask: true }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
       const go = async () => location.assign(await enter(made.code));

@@ -41,7 +41,7 @@ export function createIntents(world) {
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
     present: teach, freeze: teach, wallNames: teach, renamePerson: teach, mutePerson: teach, undoPerson: teach, mergePeople: teach, removePerson: teach, handOut: teach,
-    enterCopy: teach, myCopy: teach, copyHanded: teach, goToWall: teach, wallHung: teach, putOnWall: teach,
+    enterCopy: teach, myCopy: teach, copyHanded: teach, goToWall: teach, wallHung: teach, lookedInto: teach, putOnWall: teach,
     openRules: (intent) => attempt(async () => (await ruling())(world).openRules(intent)),
     showWorld: (intent) => attempt(async () => (await ruling())(world).showWorld(intent)),
     openHomework: (intent) => attempt(async () => (await ruling())(world).openHomework(intent)),

@@ -9,7 +9,7 @@ const HARMLESS = new Set([
   "select", "deselect", "selectTrace", "showTrial", "light", "colourBy", "tab", "enlarge", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
   "hold", "release", "showPast", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
   "compare", "eras", "openRules", "showWorld", "present", "freeze", "wallNames", "renamePerson",
-  "mutePerson", "mergePeople", "removePerson", "copyHanded", "goToWall", "wallHung", "myCopy",
+  "mutePerson", "mergePeople", "removePerson", "copyHanded", "goToWall", "wallHung", "lookedInto", "myCopy",
 ]);
 
 /**

@@ -1043,6 +1043,8 @@ export type Intent =
   | { type: "goToWall"; code: string }
   /** Say that something hangs on the wall. */
   | { type: "wallHung"; code: string; yours: boolean }
+  /** Somebody has come to look into this copy, in words. */
+  | { type: "lookedInto"; words: string }
   /** Show the class what somebody came to, without saying who, and ask about it. */
   | { type: "putOnWall"; code: string }
   | { type: "askClass"; pod: string };

@@ -5,10 +5,11 @@
 /** @import { Page, T } from "./phone.js" */
 import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { pointName } from "../lib/trace.js";
-import { clockTime, number } from "../lib/text.js";
+import { clockTime, listed, number } from "../lib/text.js";
 import { opensLater } from "../state/classroom.js";
 import { newestEvents } from "../state/events.js";
 import { handOf } from "../state/now.js";
+import { onlookers } from "../state/people.js";
 import { cycleInHand, leader, nodes, objectsOf } from "../state/selectors.js";
 import { eventRows } from "./events.js";
 
@@ -22,16 +23,20 @@ const EVENTS_MAX = 12;
 export function nowPage(dispatch) {
   const home = element("a", { class: "button phone-home", "data-testid": "phone-home" });
   const copy = element("button", { class: "button phone-home", type: "button", "data-testid": "phone-my-copy", onclick: () => dispatch({ type: "myCopy" }) });
+  const looks = element("p", { class: "hint", role: "status", "data-testid": "phone-onlookers" });
   const hand = handCard(dispatch);
   const counts = element("ul", { class: "phone-counts" });
   const heading = element("h2");
   const decisions = element("div", { class: "event-list" });
   return {
-    element: element("div", { class: "phone-page" }, [home, copy, hand.element, counts, heading, decisions]),
+    element: element("div", { class: "phone-page" }, [home, looks, copy, hand.element, counts, heading, decisions]),
     render(view, ui, t) {
       home.hidden = !ui.parent;
       if (ui.parent) setAttribute(home, "href", `/s/${ui.parent.code}`);
       setText(home, t("phone_home"));
+      const lookers = onlookers(view, ui);
+      looks.hidden = lookers.length === 0;
+      setText(looks, lookers.length ? t("phone_looks", { names: listed(ui.lang, lookers), count: lookers.length }) : "");
       copy.hidden = view.me?.role !== "student" || Boolean(ui.parent);
       copy.disabled = opensLater(view);
       setText(copy, t(copy.disabled ? "copy_later" : "phone_copy"));

@@ -2,8 +2,9 @@
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
-import { text } from "../lib/text.js";
+import { counted, listed, text } from "../lib/text.js";
 import { opensLater } from "../state/classroom.js";
+import { onlookers } from "../state/people.js";
 
 /**
  * @param {HTMLElement} bar
@@ -13,17 +14,20 @@ export function mountWays(bar, dispatch) {
   const home = element("a", { class: "button way", "data-testid": "to-class" }, [icon("undo"), element("span")]);
   const wall = element("button", { class: "button way", type: "button", "data-testid": "to-wall" }, [icon("screen"), element("span")]);
   const mine = element("button", { class: "button way", type: "button", "data-testid": "my-copy" }, [icon("copy"), element("span")]);
+  const looks = element("span", { class: "chip way way-looks", role: "img", "data-testid": "onlookers" }, [icon("eye"), element("span")]);
   let onWall = "";
   let goingTo = "";
   /** Whether it hangs there that this person came to. */
   let yours = false;
   /** Whether it was told how the class stands. */
   let told = false;
+  /** Who looks into this copy, in words. */
+  let looked = "";
   /** @type {number | null} null: nothing was told yet */
   let handed = null;
   wall.addEventListener("click", () => onWall && dispatch({ type: "goToWall", code: onWall }));
   mine.addEventListener("click", () => dispatch({ type: "myCopy" }));
-  bar.append(home, wall, mine);
+  bar.append(home, wall, mine, looks);
 
   return {
     /**
@@ -46,6 +50,14 @@ export function mountWays(bar, dispatch) {
         setAttribute(one, "aria-label", text(lang, key));
         setAttribute(one, "title", text(lang, key));
       }
+      const lookers = onlookers(view, ui);
+      const words = lookers.length ? counted(lang, "seats.looks", { names: listed(lang, lookers), count: lookers.length }) : "";
+      looks.hidden = !words;
+      setText(/** @type {Element} */ (looks.lastElementChild), words);
+      setAttribute(looks, "aria-label", words);
+      setAttribute(looks, "title", words);
+      if (words && !looked) dispatch({ type: "lookedInto", words });
+      looked = words;
       wall.hidden = !view.onWall || role === "viewer";
       mine.hidden = role !== "student" || Boolean(parent);
       setText(/** @type {Element} */ (mine.lastElementChild), text(lang, "seats.my_copy"));

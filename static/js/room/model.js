@@ -32,6 +32,9 @@ const MEANINGS = /** @type {const} */ ([
 /** Tiles past which a miniature is left out: state and reason are what counts then. */
 export const MINIATURES_MAX = 40;
 
+/** Tiles past which none is shown until somebody says which: nobody finds one among so many. */
+export const TILES_MAX = 150;
+
 /**
  * What a copy is stuck on; "" nothing.
  * @param {Tile} tile
@@ -67,12 +70,22 @@ export function groups(tiles) {
 }
 
 /**
+ * Whether somebody wishes to see some of the copies alone.
+ * @param {Wish} wish
+ */
+export function filtered({ state, reason, words }) {
+  return Boolean(state || reason || words.trim());
+}
+
+/**
  * The tiles that are shown, in order: by reason what is stuck first, else by seat.
  * @param {readonly Tile[]} tiles
  * @param {Wish} wish
  * @returns {Tile[]}
  */
-export function shown(tiles, { state, reason, words, order }) {
+export function shown(tiles, wish) {
+  if (tiles.length > TILES_MAX && !filtered(wish)) return [];
+  const { state, reason, words, order } = wish;
   const wanted = words.trim().toLowerCase();
   const found = tiles.filter((tile) => (!state || tile.state === state) && (!reason || reasonOf(tile) === reason)
     && (!wanted || textOf(tile).includes(wanted)));

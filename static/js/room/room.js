@@ -1,15 +1,17 @@
 /** The room view: a tile a seat, what copies are stuck on, handing this moment out, looking into one. */
 
-/** @import { Dispatch, Ui } from "../lib/types.d.ts" */
+/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { Tile, Wish } from "./model.js" */
 import { element, icon, setAttribute, setText, tellList } from "../dom/dom.js";
+import { glide } from "../dom/glide.js";
 import { counted, number, text } from "../lib/text.js";
-import { MINIATURES_MAX, STATES, counts, groups, meaningOf, shown, steady } from "./model.js";
+import { MINIATURES_MAX, STATES, counts, filtered, groups, meaningOf, shown, steady } from "./model.js";
 import { linesOf, miniature, seatOf, tileOf } from "./tile.js";
 
 /**
  * What somebody has asked of the room, and what there is.
- * @typedef {{tiles: readonly Tile[] | null, wish: Wish, names: boolean, chosen: number}} Own
+ * @typedef {{tiles: readonly Tile[] | null, wish: Wish, names: boolean, chosen: number, asking: boolean}} Own `asking`:
+ *   whether names are to be on the wall, too
  */
 
 /** Milliseconds after which it is told anew how long ago something was done. */
@@ -26,22 +28,22 @@ const REST_MS = 5_000;
  */
 export function mountRoom(root, { dispatch, load, close }) {
   /** @type {Own} */
-  const own = { tiles: null, wish: { state: "", reason: "", words: "", order: "reason" }, names: false, chosen: -1 };
+  const own = { tiles: null, wish: { state: "", reason: "", words: "", order: "reason" }, names: false, chosen: -1, asking: false };
   let hints = -1;
   let loading = false;
   let look = "";
-  /** @type {Ui | null} */
+  /** @type {{view: View, ui: Ui} | null} */
   let last = null;
   const parts = build(root);
   const arrange = makeArranger(parts.tiles, own, () => redraw());
   const redraw = () => {
     look = "";
-    if (last) draw(last);
+    if (last) draw(last.view, last.ui);
   };
   listen(root, parts, own, { dispatch, close, redraw });
   // How long ago something was done goes on also where nothing changes.
   setInterval(() => {
-    if (last && !root.hidden) draw(last);
+    if (last && !root.hidden) draw(last.view, last.ui);
   }, AGO_MS);
 
   async function fetchTiles() {
@@ -58,39 +60,44 @@ export function mountRoom(root, { dispatch, load, close }) {
     }
   }
 
-  /** @param {Ui} ui */
-  function draw({ lang }) {
+  /** @param {View} view @param {Ui} ui */
+  function draw({ wallNames }, { lang, reducedMotion }) {
     const nowMs = Date.now();
-    const key = JSON.stringify([own, lang, Math.floor(nowMs / 10_000)]);
+    const key = JSON.stringify([own, lang, wallNames, Math.floor(nowMs / 10_000)]);
     if (key === look) return;
     look = key;
     const all = own.tiles ?? [];
-    drawWords(parts, all, lang, own.names);
+    drawWords(parts, all, lang);
+    drawNames(parts, own, wallNames, lang);
     drawSummary(parts, counts(all), groups(all), own.wish, all.length, lang);
-    const some = arrange(shown(all, own.wish), nowMs);
+    const found = shown(all, own.wish);
+    const some = arrange(found, nowMs);
     const how = { lang, names: own.names, nowMs, small: all.length > MINIATURES_MAX };
     parts.tiles.classList.toggle("small", how.small);
-    tellList(parts.tiles, some, ({ seat }) => String(seat), (tile) => {
+    const moved = some.map(({ seat }) => seat).join() !== seatsIn(parts.tiles).join();
+    glide(parts.tiles, reducedMotion || !moved, () => tellList(parts.tiles, some, ({ seat }) => String(seat), (tile) => {
       const made = tileOf(tile, how);
       made.setAttribute("aria-pressed", String(tile.seat === own.chosen));
       return made;
-    });
+    }));
+    parts.handSome.hidden = !filtered(own.wish) || found.length === 0;
+    setText(parts.handSome, counted(lang, "room.hand_some", { count: found.length }));
     parts.empty.hidden = own.tiles === null || some.length > 0;
-    setText(parts.empty, text(lang, all.length ? "room.none_such" : "room.none"));
+    setText(parts.empty, text(lang, !all.length ? "room.none" : filtered(own.wish) ? "room.none_such" : "room.choose"));
     drawFoot(parts, all.find(({ seat }) => seat === own.chosen), how);
   }
 
   return {
-    /** @param {Ui} ui */
-    render(ui) {
-      last = ui;
+    /** @param {View} view @param {Ui} ui */
+    render(view, ui) {
+      last = { view, ui };
       if (ui.copyHints !== hints) {
         hints = ui.copyHints;
         void fetchTiles();
       }
       setText(parts.title, text(ui.lang, "room.title"));
       setAttribute(root, "aria-label", text(ui.lang, "room.title"));
-      draw(ui);
+      draw(view, ui);
     },
   };
 }
@@ -113,8 +120,7 @@ function makeArranger(place, own, again) {
   return (wanted, nowMs) => {
     const left = movedMs + REST_MS - nowMs;
     const asked = wish !== own.wish;
-    const held = asked ? [] : left > 0 ? seats : [own.chosen, ...[...place.querySelectorAll("[data-seat]:is(:hover, :focus)")]
-      .map((one) => Number(/** @type {HTMLElement} */ (one).dataset["seat"]))];
+    const held = asked ? [] : left > 0 ? seats : [own.chosen, ...seatsIn(place, ":is(:hover, :focus)")];
     const arranged = steady(seats, wanted, new Set(held));
     const now = arranged.map(({ seat }) => seat);
     if (asked || now.filter((seat) => seats.includes(seat)).join() !== seats.filter((seat) => now.includes(seat)).join()) movedMs = nowMs;
@@ -132,6 +138,15 @@ function makeArranger(place, own, again) {
 }
 
 /**
+ * The seats whose tiles stand there, in their order.
+ * @param {HTMLElement} place
+ * @param {string} [which]
+ */
+function seatsIn(place, which = "") {
+  return [...place.querySelectorAll(`[data-seat]${which}`)].map((one) => Number(/** @type {HTMLElement} */ (one).dataset["seat"]));
+}
+
+/**
  * @param {HTMLElement} root
  * @param {ReturnType<typeof build>} parts
  * @param {Own} own
@@ -139,8 +154,18 @@ function makeArranger(place, own, again) {
  */
 function listen(root, parts, own, { dispatch, close, redraw }) {
   parts.names.addEventListener("change", () => {
-    own.names = parts.names.checked;
+    own.names = own.asking = parts.names.checked;
     redraw();
+  });
+  const answered = () => {
+    own.asking = false;
+    parts.names.focus();
+    redraw();
+  };
+  parts.hereAlone.addEventListener("click", answered);
+  parts.wallToo.addEventListener("click", () => {
+    dispatch({ type: "wallNames", on: true });
+    answered();
   });
   parts.close.addEventListener("click", close);
   parts.search.addEventListener("input", () => {
@@ -155,6 +180,7 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
     type: "handOut", people, seeds: parts.seeds.checked ? "each" : "same", until: parts.goal.value.trim(),
   });
   parts.hand.addEventListener("click", () => handOut("all"));
+  parts.handSome.addEventListener("click", () => handOut(shown(own.tiles ?? [], own.wish).map(({ person }) => person)));
   parts.again.addEventListener("click", () => {
     const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
     if (tile) handOut([tile.person]);
@@ -236,6 +262,10 @@ function build(root) {
   const note = element("p", { class: "hint" });
   const names = element("input", { type: "checkbox", role: "switch", "data-testid": "room-names" });
   const namesText = element("span");
+  const wallAsk = element("span");
+  const hereAlone = element("button", { class: "button", type: "button", "data-testid": "room-names-here" });
+  const wallToo = element("button", { class: "button", type: "button", "data-testid": "room-names-wall" });
+  const asks = element("span", { class: "room-asks", role: "group" }, [wallAsk, hereAlone, wallToo]);
   const goal = element("input", { class: "input room-goal mono", "data-testid": "room-goal", maxlength: 400, spellcheck: "false" });
   const seeds = element("input", { type: "checkbox", "data-testid": "room-seeds" });
   const seedsText = element("span");
@@ -251,6 +281,7 @@ function build(root) {
     element("li", {}, [element("span", { class: "room-bar", "aria-hidden": "true" }, element("i", { class: sign === "nominated" ? "waits nominated" : sign })), element("span", { "data-sign": sign })])));
   const states = element("div", { class: "segmented", role: "group" });
   const search = element("input", { class: "input room-search", type: "search", "data-testid": "room-search" });
+  const handSome = element("button", { class: "button", type: "button", "data-testid": "room-hand-some" });
   const orders = element("div", { class: "segmented", role: "group" });
   const tiles = element("div", { class: "room-tiles", "data-testid": "room-tiles" });
   const empty = element("p", { class: "none" });
@@ -265,26 +296,40 @@ function build(root) {
   const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), again, open, wall]);
   root.append(
     element("header", { class: "room-head" }, [
-      element("div", {}, [title, note]), goal, element("label", { class: "people-switch" }, namesText, names),
+      element("div", {}, [title, note]), goal,
+      element("div", { class: "room-names" }, [element("label", { class: "people-switch" }, namesText, names), asks]),
       element("label", { class: "people-switch" }, seeds, seedsText), hand, close,
     ]),
     element("aside", { class: "room-side" }, [stuck, strip, legend, reasons, hint, signs]),
-    element("div", { class: "room-main" }, [element("div", { class: "room-bar-top" }, [states, search, element("span", { class: "spacer" }), orders]), tiles, empty]),
+    element("div", { class: "room-main" }, [element("div", { class: "room-bar-top" }, [states, search, handSome, element("span", { class: "spacer" }), orders]), tiles, empty]),
     foot,
   );
-  return { title, note, goal, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, signs, states, search,
-    orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText, again, wall, wallText };
+  return { title, note, goal, asks, wallAsk, hereAlone, wallToo, names, namesText, handSome, seeds, seedsText, hand, handText, close, stuck, strip, legend,
+    reasons, hint, signs, states, search, orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText, again, wall, wallText };
+}
+
+/**
+ * @param {ReturnType<typeof build>} parts
+ * @param {Own} own
+ * @param {boolean} wallNames whether names are on the wall
+ * @param {Ui["lang"]} lang
+ */
+function drawNames(parts, { names, asking }, wallNames, lang) {
+  setText(parts.namesText, text(lang, !names ? "room.names_off" : wallNames ? "room.names_wall" : "room.names_on"));
+  parts.asks.hidden = !asking || wallNames;
+  setAttribute(parts.asks, "aria-label", text(lang, "room.wall_too"));
+  setText(parts.wallAsk, text(lang, "room.wall_too"));
+  setText(parts.hereAlone, text(lang, "room.here_alone"));
+  setText(parts.wallToo, text(lang, "room.on_wall"));
 }
 
 /**
  * @param {ReturnType<typeof build>} parts
  * @param {readonly Tile[]} all
  * @param {Ui["lang"]} lang
- * @param {boolean} names
  */
-function drawWords(parts, all, lang, names) {
+function drawWords(parts, all, lang) {
   setText(parts.note, counted(lang, "room.note", { count: all.length }));
-  setText(parts.namesText, text(lang, names ? "room.names_on" : "room.names_off"));
   setAttribute(parts.goal, "aria-label", text(lang, "room.goal"));
   setAttribute(parts.goal, "placeholder", text(lang, "room.goal"));
   setAttribute(parts.goal, "title", text(lang, "room.goal_title"));

@@ -1,6 +1,6 @@
 /** Who did something and whose a pod is, as every screen says it. Pure. */
 
-/** @import { Person, View } from "../lib/types.d.ts" */
+/** @import { Person, Ui, View } from "../lib/types.d.ts" */
 import { initials } from "../lib/faces.js";
 import { remembered } from "./selectors.js";
 
@@ -76,4 +76,15 @@ export function saidKey(view, key) {
 export function fullKey(view, key) {
   const [namespace = "", name = ""] = key.split("/");
   return whose(view, namespace) || namespace === "default" ? saidName(view, namespace, name) : key;
+}
+
+/**
+ * Who looks into somebody's own copy: a class's teacher, without a hand in it.
+ * @param {View} view
+ * @param {Ui} ui
+ * @returns {string[]} their names; none where it is not one's own copy
+ */
+export function onlookers({ me, people }, { parent }) {
+  if (!parent || me?.role !== "teacher") return [];
+  return people.filter(({ role, online }) => role === "viewer" && online).map(({ name }) => name);
 }

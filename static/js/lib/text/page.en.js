@@ -346,6 +346,7 @@ export const EN = {
   phone_none: "You have no pods yet.",
   phone_by_hand: "You are the scheduler",
   phone_homework: "Homework",
+  phone_looks: "{names} {count|is|are} looking",
   phone_first: "Create a pod",
   phone_home: "Back to the class",
   phone_copy: "Play on in my copy",

@@ -346,6 +346,7 @@ export const ZH_HANS = {
   phone_none: "你还没有 Pod。",
   phone_by_hand: "你就是调度器",
   phone_homework: "作业",
+  phone_looks: "{names}正在看",
   phone_first: "创建一个 Pod",
   phone_home: "回到课堂",
   phone_copy: "在我的副本中继续",

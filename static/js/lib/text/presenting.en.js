@@ -31,6 +31,7 @@ export const EN = {
   "seats.my_copy": "My copy",
   "seats.my_copy_title": "Play on in a copy of your own; the class goes on without it",
   "seats.to_class": "Back to the class",
+  "seats.looks": "{names} {count|is|are} looking",
   "seats.to_wall": "To what is on the wall",
   "seats.on_wall": "It is on the wall; nobody is told whose it is.",
   "seats.copies": "Copies",

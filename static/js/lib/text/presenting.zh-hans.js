@@ -31,6 +31,7 @@ export const ZH_HANS = {
   "seats.my_copy": "我的副本",
   "seats.my_copy_title": "在自己的副本里继续；课堂照常进行",
   "seats.to_class": "回到课堂",
+  "seats.looks": "{names}正在看",
   "seats.to_wall": "去看投影上的内容",
   "seats.on_wall": "已放到投影上；不会告诉任何人是谁的。",
   "seats.copies": "副本",
