@@ -37,11 +37,9 @@ DECISIONS_DEFAULT: Final = 20
 def decisions(call: Call) -> HttpResponse:
     """Answer `GET …/decisions?pod=<ns>/<name>`: newest first."""
     _ = call.principal
-    text = call.request.GET.get("limit", str(DECISIONS_DEFAULT))
-    if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
-        raise refuse(Cause("limit", said("give.wholeTo", "give a whole number from 1 to {most}", most=DECISIONS_MAX)))
+    limit = call.count("limit", DECISIONS_DEFAULT, DECISIONS_MAX)
     past = call.past()
-    kept = call.store.traces(_uid(call), int(text))
+    kept = call.store.traces(_uid(call), limit)
     for envelope, _ in kept[:1]:
         refuse_pod(call.seal, envelope["pod"])
     return answer([whole(past, *found) for found in kept])

@@ -7,14 +7,14 @@ from typing import Final
 from django.http import HttpResponse
 
 from clustersim.classroom import roles
-from clustersim.sessionapi.http import Call, answer, refuse
+from clustersim.sessionapi.http import Call, answer
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.kinds.table import COMPUTED, TABLE
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import ApiError
 from scheduler_core.api.said import said
 
 KEYS_MAX: Final = 1_000
@@ -30,9 +30,7 @@ def show(call: Call) -> HttpResponse:
     root = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
     wanted = call.request.GET.get("key") or ""
     prefix = wanted or call.request.GET.get("prefix") or root
-    text = call.request.GET.get("limit", str(KEYS_DEFAULT))
-    if not text.isdecimal() or not 1 <= int(text) <= KEYS_MAX:
-        raise refuse(Cause("limit", said("give.wholeTo", "give a whole number from 1 to {most}", most=KEYS_MAX)))
+    limit = call.count("limit", KEYS_DEFAULT, KEYS_MAX)
     found: list[tuple[str, Stored]] = []
     for kind in TABLE.of(call.store).kinds:
         if kind in COMPUTED or kind.stored_as is not None or not _overlap(_root(kind, root), prefix):
@@ -56,7 +54,7 @@ def show(call: Call) -> HttpResponse:
             )
         return answer({**_row(*found[0]), "value": found[0][1].object})
     found.sort(key=lambda pair: pair[0])
-    limit = int(text)
+    limit = limit
     rows = [_row(key, one) for key, one in found[:limit]]
     return answer({"prefix": root, "revision": call.store.revision, "count": len(found), "keys": rows})
 

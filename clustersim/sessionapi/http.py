@@ -154,6 +154,17 @@ class Call:
         lectern.check_may_act(principal)
         return principal
 
+    def count(self, name: str, default: int, most: int) -> int:
+        """Return a whole number from 1 of the query.
+
+        Raises:
+            ApiError: 422.
+        """
+        text = self.request.GET.get(name, str(default))
+        if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not 1 <= int(text) <= most:
+            raise refuse(Cause(name, said("give.wholeTo", "give a whole number from 1 to {most}", most=most)))
+        return int(text)
+
     def body(self, fields: Sequence[str]) -> Document:
         """Return the JSON object of the body; an empty body is an empty object.
 

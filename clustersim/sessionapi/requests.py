@@ -9,8 +9,8 @@ from django.http import HttpResponse
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.callers import CALLERS
 from clustersim.classroom.requests import KEPT_PER_SESSION, PROCESS, REQUESTS
-from clustersim.sessionapi.http import Call, answer, refuse
-from scheduler_core.api.errors import ApiError, Cause
+from clustersim.sessionapi.http import Call, answer
+from scheduler_core.api.errors import ApiError
 from scheduler_core.api.said import said
 
 REQUESTS_DEFAULT: Final = 50
@@ -19,15 +19,11 @@ REQUESTS_DEFAULT: Final = 50
 def show(call: Call) -> HttpResponse:
     """Answer `GET …/requests?limit=`: newest first. Others than teachers see their own."""
     principal = call.principal
-    text = call.request.GET.get("limit", str(REQUESTS_DEFAULT))
-    if not text.isdecimal() or not 1 <= int(text) <= KEPT_PER_SESSION:
-        raise refuse(
-            Cause("limit", said("give.wholeTo", "give a whole number from 1 to {most}", most=KEPT_PER_SESSION))
-        )
+    limit = call.count("limit", REQUESTS_DEFAULT, KEPT_PER_SESSION)
     found = REQUESTS.newest(principal.session_id, KEPT_PER_SESSION)
     if principal.role != TEACHER:
         found = [one for one in found if one["user"] == principal.slug]
-    return answer(found[: int(text)])
+    return answer(found[:limit])
 
 
 def reads(call: Call) -> HttpResponse:

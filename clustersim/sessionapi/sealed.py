@@ -44,6 +44,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/decisions/<str:decision>/refusals": LATER,
     "sessions/<str:code>/decisions/<str:decision>/rules": LATER,
     "sessions/<str:code>/whatif": LATER,
+    "sessions/<str:code>/whatif/weights": LATER,
     "sessions/<str:code>/compare": LATER,
     "sessions/<str:code>/model": LATER,
     "sessions/<str:code>/model/optimum": LATER,

@@ -63,7 +63,7 @@ DECODED_AT_ONCE: Final = 200
 def show(call: Call) -> HttpResponse:
     """Answer `GET …/timeline?from=&to=&limit=&lane=&language=`: marks in order."""
     principal = call.principal
-    limit = _count(call, "limit", MARKS_DEFAULT, MARKS_MAX)
+    limit = call.count("limit", MARKS_DEFAULT, MARKS_MAX)
     language = call.request.GET.get("language", LANGUAGES[0])
     if language not in LANGUAGES:
         raise refuse(Cause("language", one_of(LANGUAGES)))
@@ -78,7 +78,7 @@ def show(call: Call) -> HttpResponse:
 
 def counts(call: Call) -> HttpResponse:
     """Answer `GET …/timeline/counts?from=&to=&slots=`: how many marks of each lane fall into each part of the time."""
-    slots = _count(call, "slots", SLOTS_DEFAULT, SLOTS_MAX)
+    slots = call.count("slots", SLOTS_DEFAULT, SLOTS_MAX)
     first, last, found = _marks(call, call.principal)
     # A fork's log begins after the moment that it goes on from.
     from_ms, to_ms = call.store.ms_at(min(first, last)), call.store.ms_at(last)
@@ -99,8 +99,8 @@ def before(call: Call, revision: str) -> HttpResponse:
     _ = call.principal
     store = call.store
     until = revision_of(revision, store.revision)
-    seconds = _count(call, "seconds", BEFORE_SECONDS, BEFORE_SECONDS_MAX)
-    count = _count(call, "moments", MOMENTS_DEFAULT, MOMENTS_MAX)
+    seconds = call.count("seconds", BEFORE_SECONDS, BEFORE_SECONDS_MAX)
+    count = call.count("moments", MOMENTS_DEFAULT, MOMENTS_MAX)
     try:
         to_ms = store.ms_at(until)
         first = history.last_before(store, to_ms - 1000 * seconds, until)
@@ -248,10 +248,3 @@ def _document(row: tuple[str, bytes] | None) -> dict[str, Any]:
 def _revision(call: Call, field: str, newest: int, default: int) -> int:
     text = call.request.GET.get(field, "")
     return revision_of(text, newest, field) if text else default
-
-
-def _count(call: Call, field: str, default: int, most: int) -> int:
-    text = call.request.GET.get(field, str(default))
-    if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not 1 <= int(text) <= most:
-        raise refuse(Cause(field, said("give.wholeTo", "give a whole number from 1 to {most}", most=most)))
-    return int(text)

@@ -108,6 +108,7 @@ urlpatterns = [
     path("sessions/<str:code>/homework/<str:homework>/play", route(line=SEARCH, POST=homework.play)),
     path("sessions/<str:code>/homework/<str:homework>/answers", route(line=SEARCH, POST=homework.take_answer)),
     path("sessions/<str:code>/whatif", route(POST=whatif.what_if_last)),
+    path("sessions/<str:code>/whatif/weights", route(GET=whatif.weights_alone)),
     path("sessions/<str:code>/compare", route(line=SEARCH, POST=compare.compare_two)),
     path("sessions/<str:code>/model", route(GET=model.show)),
     path("sessions/<str:code>/model/optimum", route(line=SEARCH, GET=model.optimum)),

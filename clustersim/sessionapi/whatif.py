@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from django.http import HttpResponse
 
@@ -18,9 +18,12 @@ from controllers.whatif.changes import read_changes
 from controllers.whatif.deciding import Decision, difference, is_pending
 from controllers.whatif.fits import fits, fits_now
 from controllers.whatif.many import again
+from controllers.whatif.weights import WEIGHTS, alone, summed
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.said import said
+
+Taken = TypeVar("Taken")
 
 LAST_MAX: Final = 100
 """Decisions that one what-if takes again; more are refused with 422."""
@@ -66,30 +69,53 @@ def what_if_last(call: Call) -> HttpResponse:
     changes = read_changes(body.get("changes"))
     last = number_field(body, "last", 1, LAST_MAX, whole=True)
     limits.spend(limits.WHAT_IFS, principal.participant_id, LAST_COST)
-    past, store = call.past(), call.store
-    until = time.monotonic() + LAST_SECONDS
-    rows: list[Document] = []
-    left: list[Document] = []
-    wanted = store.newest_traces(LAST_DEFAULT if last is None else int(last))
-    for envelope, blob in wanted:
-        if time.monotonic() > until:
-            break
-        try:
-            rows.append(again(past, envelope, blob, changes))
-        except Gone:
-            left.append({"id": envelope["id"], "pod": envelope["pod"], "why": "the log no longer reaches back"})
-        except ApiError as wrong:
-            why = wrong.causes[0].message if wrong.causes else wrong.message
-            left.append({"id": envelope["id"], "pod": envelope["pod"], "why": why})
+    past = call.past()
+    asked, rows, left = _each(
+        call, LAST_DEFAULT if last is None else int(last), lambda envelope, blob: again(past, envelope, blob, changes)
+    )
     return answer(
         {
-            "asked": len(wanted),
+            "asked": asked,
             "decided": len(rows),
             "elsewhere": sum(row["before"] != row["after"] for row in rows),
             "decisions": rows,
             "left": left,
         }
     )
+
+
+def weights_alone(call: Call) -> HttpResponse:
+    """Answer `GET …/whatif/weights`: how many of the newest decisions each weight, changed alone, would have moved."""
+    principal = call.principal
+    last = call.count("last", LAST_DEFAULT, LAST_MAX)
+    limits.spend(limits.WHAT_IFS, principal.participant_id)
+    past = call.past()
+    asked, taken, left = _each(call, last, lambda envelope, blob: alone(past, envelope, blob))
+    return answer({"asked": asked, "decided": len(taken), "weights": WEIGHTS, "plugins": summed(taken), "left": left})
+
+
+def _each(
+    call: Call, last: int, take: Callable[[Mapping[str, Any], bytes], Taken]
+) -> tuple[int, list[Taken], list[Document]]:
+    """Return how many of the newest decisions there are, what was taken of each, and those that could not be taken.
+
+    After `LAST_SECONDS` no other one is begun.
+    """
+    until = time.monotonic() + LAST_SECONDS
+    rows: list[Taken] = []
+    left: list[Document] = []
+    wanted = call.store.newest_traces(last)
+    for envelope, blob in wanted:
+        if time.monotonic() > until:
+            break
+        try:
+            rows.append(take(envelope, blob))
+        except Gone:
+            left.append({"id": envelope["id"], "pod": envelope["pod"], "why": "the log no longer reaches back"})
+        except ApiError as wrong:
+            why = wrong.causes[0].message if wrong.causes else wrong.message
+            left.append({"id": envelope["id"], "pod": envelope["pod"], "why": why})
+    return len(wanted), rows, left
 
 
 @contextmanager

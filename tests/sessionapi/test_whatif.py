@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -84,6 +85,32 @@ def test_the_newest_decisions_are_asked_about_together(session: Session) -> None
     assert [one["why"] for one in told["left"]] == ["the attempt saw no Node n9"]
     refused = session.call("POST", path, {**wrong, "last": 101}, expect=422)
     assert [cause["field"] for cause in refused["details"]["causes"]] == ["last"]
+
+
+def test_each_weight_changed_alone_is_told_of_the_newest_decisions(session: Session) -> None:
+    for name in ("a", "b", "c"):
+        session.create_pod(name, "250m")
+    path = f"/api/sessions/{session.code}/decisions"
+    wait_for(
+        lambda: all(session.call("GET", f"{path}?pod=default/{name}") for name in ("a", "b", "c")),
+        what="three decisions",
+    )
+    weights = f"/api/sessions/{session.code}/whatif/weights"
+    told = session.call("GET", f"{weights}?last=3")
+    assert (told["asked"], told["decided"], told["weights"], told["left"]) == (3, 3, [0, 1, 2, 3, 4, 5], [])
+    rows = {row["plugin"]: row["elsewhere"] for row in told["plugins"]}
+    changes = [{"weight": {"plugin": "NodeResourcesFit", "weight": 0}}]
+    asked = session.call("POST", f"/api/sessions/{session.code}/whatif", {"changes": changes, "last": 3})
+    assert asked["elsewhere"] == rows["NodeResourcesFit"][0]
+
+
+def test_a_count_in_a_query_is_a_whole_number_in_its_bounds(session: Session) -> None:
+    pending(session)
+    for route, name in (("whatif/weights", "last"), ("decisions", "limit"), ("requests", "limit"), ("store", "limit")):
+        for count in ("0", "x", "-1", "1.5", "9" * 5000, "\u0663"):
+            path = f"/api/sessions/{session.code}/{route}?pod=default/large&{name}={quote(count)}"
+            refused = session.call("GET", path, expect=422)
+            assert [cause["field"] for cause in refused["details"]["causes"]] == [name]
 
 
 def test_one_person_asks_only_so_often(session: Session) -> None:

@@ -1,6 +1,6 @@
 /** What ifs: asked of the server, tried on a copy, and done for good through the ordinary API as whoever asks. */
 
-/** @import { Change, Fit, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
+/** @import { Change, Fit, WeightsAlone, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 import { inverseOf, resized } from "../lib/changes.js";
 import { kindNamed, splitKey } from "../lib/kinds.js";
 import { ApiError, SessionApi, request } from "../net/rest.js";
@@ -42,6 +42,7 @@ export function whatIfAsks(api, unreachable) {
       answer("answer", () => whatIfs.ask(decision, changes)),
     last: (/** @type {readonly Change[]} */ changes, /** @type {number} */ last) =>
       answer("last", () => whatIfs.last(changes, last)),
+    alone: (/** @type {number} */ last) => answer("alone", () => whatIfs.alone(last)),
     apply: (/** @type {readonly Change[]} */ changes, /** @type {string} */ pod) =>
       answer("undo", () => whatIfs.apply(changes, splitKey(pod))),
     copy: (/** @type {readonly Change[]} */ changes, /** @type {string} */ pod, /** @type {number | null} */ revision) =>
@@ -86,6 +87,15 @@ class WhatIfs {
    */
   last(changes, last) {
     return request("POST", `${this.api.session}/whatif`, { changes, last }, { timeoutMs: ASK_TIMEOUT_MS });
+  }
+
+  /**
+   * How many of the newest decisions each plugin's weight, changed alone, would have moved.
+   * @param {number} last how many
+   * @returns {Promise<WeightsAlone>}
+   */
+  alone(last) {
+    return request("GET", `${this.api.session}/whatif/weights?last=${last}`, undefined, { timeoutMs: ASK_TIMEOUT_MS });
   }
 
   /**

@@ -895,6 +895,15 @@ export interface WhatIfAnswer {
   };
 }
 
+/** How many of the newest decisions each weight of a plugin, changed alone, would have moved: docs/session-api.md. */
+export interface WeightsAlone {
+  asked: number;
+  decided: number;
+  weights: number[];
+  plugins: { plugin: string; decided: number; elsewhere: number[] }[];
+  left: { id: string; pod: string; why: string }[];
+}
+
 /** The newest decisions under the same changes: docs/session-api.md. */
 export interface WhatIfLast {
   asked: number;

@@ -1,6 +1,6 @@
 /** What a trial starts from and what it asks for. Pure. */
 
-/** @import { Change, PodSlim, Trace, View } from "../lib/types.d.ts" */
+/** @import { Change, PodSlim, Trace, View, WeightsAlone } from "../lib/types.d.ts" */
 import { objectAt, objectsOf } from "../state/selectors.js";
 
 /**
@@ -16,6 +16,12 @@ import { objectAt, objectsOf } from "../state/selectors.js";
 
 /** @type {Wanted} */
 export const UNCHANGED = { weights: {}, disable: "", cpu: "", memory: "", era: "", like: "" };
+
+/** What a weight is thought to be, as the server tells of each: from 0 on, one after another. */
+export const WEIGHT_STEPS = [0, 1, 2, 3, 4, 5];
+
+/** The deepest heat is at least so many decisions: one of forty is not shown as much. */
+const HOTTEST_LEAST = 5;
 
 /** Nodes offered to add one like them: more than a list shows, fewer than one scrolls through. */
 const LIKE_MAX = 50;
@@ -89,6 +95,22 @@ function oneMore(node, name) {
     spec: taints.length ? { taints } : {},
     status: { capacity: amounts, allocatable: amounts },
   };
+}
+
+/**
+ * How many decisions each weight of a plugin would have moved, and the step of heat that says so: none for none, the
+ * deepest for the most that any plugin's weight would have moved. None where no decision was asked of this plugin.
+ * @param {WeightsAlone} told
+ * @param {string} plugin
+ * @returns {{elsewhere: number, decided: number, heat: number}[]}
+ */
+export function aloneOf({ plugins }, plugin) {
+  const row = plugins.find((one) => one.plugin === plugin);
+  if (!row) return [];
+  const most = Math.max(HOTTEST_LEAST, ...plugins.flatMap((one) => one.elsewhere));
+  return row.elsewhere.map((elsewhere) => ({
+    elsewhere, decided: row.decided, heat: Math.ceil((elsewhere / most) * (WEIGHT_STEPS.length - 1)),
+  }));
 }
 
 /**

@@ -3,7 +3,7 @@
  * the chosen attempt taken again with other weights, plugins, requests or one node more.
  */
 
-/** @import { Change, Fit, Lang, Me, PodSlim, Trace, Trial, View, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
+/** @import { Change, Fit, Lang, Me, PodSlim, Trace, Trial, View, WeightsAlone, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { saidName } from "../state/people.js";
@@ -17,6 +17,7 @@ import { mountTrial } from "./trial.js";
  * @property {(decision: string, then: boolean) => Promise<{fits?: Fit[], refusal?: {message: string}}>} fits
  * @property {(decision: string, changes: readonly Change[]) => Promise<{answer?: WhatIfAnswer, refusal?: Refusal}>} ask
  * @property {(changes: readonly Change[], last: number) => Promise<{last?: WhatIfLast, refusal?: Refusal}>} last
+ * @property {(last: number) => Promise<{alone?: WeightsAlone, refusal?: Refusal}>} alone
  * @property {(changes: readonly Change[], pod: string) => Promise<{undo?: (() => Promise<void>) | null, refusal?: Refusal}>} apply
  * @property {(changes: readonly Change[], pod: string, revision: number | null) =>
  *   Promise<{copy?: {code: string, url: string}, refusal?: Refusal}>} copy

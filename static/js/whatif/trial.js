@@ -2,17 +2,17 @@
 
 /** @import { Change, PodSlim, Trace, Trial, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 /** @import { Asks, WhatIfInput } from "./panel.js" */
-import { breakable, element, keepFocus } from "../dom/dom.js";
+import { element, keepFocus } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { saidKey } from "../state/people.js";
 import { difference } from "./difference.js";
 import { mountLast } from "./last.js";
 import { trialOfAnswer, trialOfLast } from "./onstage.js";
 import { UNCHANGED, askedBy, changesOf, likeNodes, pluginsOf } from "./model.js";
+import { mountWeights } from "./weights.js";
 
 /** Milliseconds after the last move of a slider before the server is asked. */
 const REST_MS = 250;
-const WEIGHT_MAX = 10;
 
 /** @typedef {import("./model.js").Wanted} Wanted */
 
@@ -21,14 +21,14 @@ const WEIGHT_MAX = 10;
  * @param {(trial: Trial | null) => void} show what the stage is to show
  */
 export function mountTrial(asks, show) {
-  const [title, note] = [element("h3"), element("p", { class: "wi-note" })];
-  const [sliders, others] = [element("div", { class: "wi-weights" }), element("div", { class: "wi-others" })];
+  const [title, note, others] = [element("h3"), element("p", { class: "wi-note" }), element("div", { class: "wi-others" })];
+  const weights = mountWeights(asks);
   const outcome = element("div", { class: "wi-outcome", "data-testid": "whatif-outcome", "aria-live": "polite" });
   const onStage = () => show(input && staged(input.pod, last.found(), answer));
   const last = mountLast(asks, onStage);
   const reset = element("button", { class: "button", type: "button", "data-testid": "whatif-reset" });
   const root = element("section", { class: "wi-section" }, [
-    element("div", { class: "wi-head" }, [title, reset]), note, sliders, others, outcome, last.element,
+    element("div", { class: "wi-head" }, [title, reset]), note, weights.element, others, outcome, last.element,
   ]);
 
   /** @type {Wanted} */
@@ -75,9 +75,8 @@ export function mountTrial(asks, show) {
   async function ask(changes, mine) {
     const asked = await asks.ask(trace?.id ?? "", changes);
     if (mine !== turn) return;
-    asking = false;
-    answer = asked.answer ?? null;
-    problem = asked.refusal ? (asked.refusal.causes?.[0]?.message ?? asked.refusal.message) : "";
+    [asking, answer] = [false, asked.answer ?? null];
+    problem = asked.refusal?.causes?.[0]?.message ?? asked.refusal?.message ?? "";
     onStage();
     drawOutcome();
   }
@@ -85,6 +84,7 @@ export function mountTrial(asks, show) {
   /** @param {Trace} next @param {WhatIfInput} given */
   function render(next, given) {
     const [other, again] = [next.uid !== trace?.uid, next.id !== trace?.id || next.point !== trace?.point];
+    if (next.id !== trace?.id) void weights.ask();
     trace = next;
     input = given;
     // Another attempt of the pod is asked what the one before was.
@@ -104,14 +104,14 @@ export function mountTrial(asks, show) {
     title.textContent = t("whatif.title");
     note.textContent = t("whatif.note");
     reset.textContent = t("whatif.reset");
-    controls({ sliders, others }, { plugins, nodes, eras: input.eras ?? [], asked, wanted: () => wanted, t, change });
+    weights.draw({ plugins, wanted: () => wanted, lang, change });
+    controls(others, { plugins, nodes, eras: input.eras ?? [], asked, wanted: () => wanted, t, change });
     drawOutcome();
   }
 
   function drawOutcome() {
     if (!input || !trace) return;
-    const { lang, view } = input;
-    const changes = told();
+    const [{ lang, view }, changes] = [input, told()];
     reset.hidden = !changes.length;
     // What another pod asks for says nothing about the others.
     last.render(changes.some((one) => "request" in one) ? [] : changes, (key) => saidKey(view, key), lang);
@@ -144,7 +144,7 @@ function tellOutcome(outcome, { problem, answer, asking, lang }) {
 }
 
 /**
- * @param {{sliders: HTMLElement, others: HTMLElement}} places
+ * @param {HTMLElement} others
  * @param {object} scope
  * @param {readonly {name: string, weight: number}[]} scope.plugins
  * @param {string[]} scope.nodes
@@ -154,12 +154,9 @@ function tellOutcome(outcome, { problem, answer, asking, lang }) {
  * @param {(name: string, values?: Record<string, string | number>) => string} scope.t
  * @param {(wanted: Wanted) => void} scope.change
  */
-function controls({ sliders, others }, { plugins, nodes, eras, asked, wanted, t, change }) {
-  const { weights, disable, cpu, memory, era, like } = wanted();
+function controls(others, { plugins, nodes, eras, asked, wanted, t, change }) {
+  const { disable, cpu, memory, era, like } = wanted();
   const turn = (/** @type {Partial<Wanted>} */ part) => change({ ...wanted(), ...part });
-  keepFocus(sliders, () => sliders.replaceChildren(...plugins.filter((one) => one.weight > 0).map((plugin) =>
-    slider(plugin, weights[plugin.name] ?? plugin.weight, t, (weight) =>
-      turn({ weights: { ...wanted().weights, [plugin.name]: weight } })))));
   keepFocus(others, () => others.replaceChildren(
     select(t("whatif.without"), "whatif-disable", disable, ["", ...plugins.map((one) => one.name)], t("whatif.nothing"),
       (value) => turn({ disable: value })),
@@ -168,31 +165,6 @@ function controls({ sliders, others }, { plugins, nodes, eras, asked, wanted, t,
     field(t("whatif.memory"), "whatif-memory", memory, asked.memory, (value) => turn({ memory: value })),
     select(t("whatif.node"), "whatif-node", like, ["", ...nodes], t("whatif.nothing"), (value) => turn({ like: value })),
   ));
-}
-
-/**
- * @param {{name: string, weight: number}} plugin
- * @param {number} now
- * @param {(name: string, values?: Record<string, string | number>) => string} t
- * @param {(weight: number) => void} moved
- */
-function slider({ name, weight }, now, t, moved) {
-  const value = element("output");
-  const track = element("input", {
-    type: "range", min: "0", max: String(Math.max(WEIGHT_MAX, weight)), step: "1", value: String(now),
-    "aria-label": t("whatif.weight", { plugin: name }), "data-testid": `weight-${name}`,
-  });
-  const tell = () => {
-    const other = track.value !== String(weight);
-    value.textContent = other ? t("whatif.from", { now: track.value, before: weight }) : `× ${track.value}`;
-    value.classList.toggle("other", other);
-  };
-  track.addEventListener("input", () => {
-    tell();
-    moved(Number(track.value));
-  });
-  tell();
-  return element("label", {}, [element("span", {}, breakable(name)), track, value]);
 }
 
 /**

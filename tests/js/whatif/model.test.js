@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { askedBy, UNCHANGED, changesOf, lead, pluginsOf } from "../../../static/js/whatif/model.js";
+import { aloneOf, askedBy, UNCHANGED, changesOf, lead, pluginsOf } from "../../../static/js/whatif/model.js";
 
 const node = { resource: "nodes", metadata: { name: "n1", labels: { zone: "a", "kubernetes.io/hostname": "n1" } },
   spec: { taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }, { key: "gpu", effect: "NoSchedule" }] },
@@ -59,4 +59,16 @@ test("another request is measured by what the pod asks for", () => {
   assert.deepEqual(askedBy(pod({ resources: { requests: { cpu: "2", memory: "64Mi" } } })), { cpu: "2", memory: "64Mi" });
   assert.deepEqual(askedBy(pod({})), { cpu: "500m", memory: "1Gi" });
   assert.deepEqual(askedBy(pod({ resources: { requests: { cpu: "2" } } }, {})), { cpu: "500m", memory: "1Gi" }, "two containers have no one request");
+});
+
+test("a weight that moves most is hottest, one that moves none is cold, and a plugin that was never asked has no cells", () => {
+  const told = { plugins: [
+    { plugin: "TaintToleration", decided: 40, elsewhere: [12, 9, 3, 0, 1, 1] },
+    { plugin: "ImageLocality", decided: 38, elsewhere: [0, 0, 0, 0, 0, 3] },
+  ] };
+  assert.deepEqual(aloneOf(told, "TaintToleration").map(({ heat }) => heat), [5, 4, 2, 0, 1, 1]);
+  assert.deepEqual(aloneOf(told, "ImageLocality")[5], { elsewhere: 3, decided: 38, heat: 2 });
+  assert.deepEqual(aloneOf(told, "NodeName"), []);
+  const few = { plugins: [{ plugin: "TaintToleration", decided: 40, elsewhere: [1, 0, 0, 0, 0, 0] }] };
+  assert.equal(aloneOf(few, "TaintToleration")[0].heat, 1, "one decision of forty is no fire");
 });
