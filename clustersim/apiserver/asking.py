@@ -8,9 +8,7 @@ from typing import Final
 
 from clustersim.apiserver.virtual import ReadView
 from controllers.flags.flag import InForce
-from controllers.flags.table import NAME as FLAGS_NAME
-from controllers.flags.table import RESOURCE as FLAGS
-from controllers.flags.table import read_flags
+from controllers.flags.held import flags_of
 from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.shell.running import Came
 from controllers.kubelet.stages.answers import Answers
@@ -36,8 +34,7 @@ class Wire:
         now = time.monotonic()
         if self._network is None or now - self._read_at > FRESH_SECONDS:
             view = self._view
-            stored = view.get(FLAGS, "", FLAGS_NAME)
-            flags = InForce(read_flags(None if stored is None else stored.object.get("spec")))
+            flags = InForce(flags_of(view))
             self._network, self._read_at = Asking(view.list, flags, self._answers, view.unix_ms()), now
         self._sent += 1
         return self._network.send(self._pod, target, self._choose)

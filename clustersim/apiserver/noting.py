@@ -14,7 +14,7 @@ from clustersim.classroom.requests import REQUESTS
 from clustersim.feed import hints
 from clustersim.store import SqlStore, open_store, sessions
 from controllers.flags.apiserver import ETCD_PREFIX
-from controllers.flags.table import NAME, RESOURCE, read_flags
+from controllers.flags.held import flags_of
 from controllers.registry.marks import Mark, Marks, StepName
 from scheduler_core.api.errors import ApiError
 
@@ -104,8 +104,5 @@ class Noted:
         target = self.target
         if target is None:
             return ""
-        root = self.marks.root
-        if not root:
-            stored = self.open(session_id).get(RESOURCE, "", NAME)
-            root = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
+        root = self.marks.root or flags_of(self.open(session_id))[ETCD_PREFIX]
         return target.kind.key_of(root, target.namespace or "", target.name or self.marks.name or name)

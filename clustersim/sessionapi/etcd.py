@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from clustersim.classroom import roles
 from clustersim.sessionapi.http import Call, answer
 from controllers.flags.apiserver import ETCD_PREFIX
-from controllers.flags.table import NAME, RESOURCE, read_flags
+from controllers.flags.held import flags_of
 from controllers.kinds.table import COMPUTED, TABLE
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
@@ -26,8 +26,7 @@ KEYS_DEFAULT: Final = 200
 def show(call: Call) -> HttpResponse:
     """Answer `GET …/store?prefix=&limit=`: keys in order; or, with `key=`, what lies under one."""
     principal = call.principal
-    stored = call.store.get(RESOURCE, "", NAME)
-    root = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
+    root = flags_of(call.store)[ETCD_PREFIX]
     wanted = call.request.GET.get("key") or ""
     prefix = wanted or call.request.GET.get("prefix") or root
     limit = call.count("limit", KEYS_DEFAULT, KEYS_MAX)

@@ -9,8 +9,8 @@ from django.http import HttpResponse
 
 from clustersim.classroom import writing
 from clustersim.sessionapi.http import Call, answer, refuse
+from controllers.flags.held import flags_of
 from controllers.flags.kubelet import ANNOTATION_PREFIX
-from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.kubelet.orders import PROBES, failing_of
 from controllers.log.operations import Patch
 from scheduler_core.api.document import Document
@@ -115,6 +115,4 @@ def _pod(call: Call, namespace: str, name: str) -> Mapping[str, Any]:
 
 
 def _annotation(call: Call) -> str:
-    stored = call.store.get(RESOURCE, "", NAME)
-    flags = read_flags(None if stored is None else stored.object.get("spec"))
-    return f"{flags[ANNOTATION_PREFIX]}/failing-probes"
+    return f"{flags_of(call.store)[ANNOTATION_PREFIX]}/failing-probes"

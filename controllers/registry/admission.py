@@ -8,23 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Protocol
-
-import msgspec
 
 from controllers.flags.apiserver import DISABLE_ADMISSION_PLUGINS, ENABLE_ADMISSION_PLUGINS
 from controllers.flags.flag import Flags
-from controllers.flags.table import NAME, RESOURCE, read_flags
-from controllers.log.store import Transaction
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Lookup, Subresource
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, forbidden
 
 Verb = Literal["create", "update", "delete"]
-
-_DEFAULTS = Flags()
 
 
 class Served(Protocol):
@@ -224,14 +217,3 @@ class Passing:
                         mark.result = "changed"
                         mark.message = ", ".join(charge.document["metadata"]["name"] for charge in charges)
         return charges
-
-
-def flags_of(transaction: Transaction) -> Flags:
-    """Return the flags in force for the API server, as a transaction sees them."""
-    stored = transaction.get(RESOURCE, "", NAME)
-    return _DEFAULTS if stored is None else _read(stored.data)
-
-
-@lru_cache(maxsize=256)
-def _read(data: bytes) -> Flags:
-    return read_flags(msgspec.json.decode(data).get("spec"))

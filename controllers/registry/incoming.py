@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.flags.apiserver import ETCD_PREFIX
+from controllers.flags.held import flags_of
 from controllers.log.operations import Create, Operation, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import additions, reading, spelling
 from controllers.registry import metadata as metadata_rules
-from controllers.registry.admission import flags_of
 from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.repeats import Run

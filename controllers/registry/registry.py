@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from controllers.flags.apiserver import ETCD_PREFIX
+from controllers.flags.held import flags_of
 from controllers.log.operations import Create, Delete, Operation, Patch, Result, Update
 from controllers.log.store import ObjectTooLarge, Store, Stored, Transaction
-from controllers.registry import admission, incoming
+from controllers.registry import incoming
 from controllers.registry.admission import Chain
 from controllers.registry.context import Context
 from controllers.registry.repeats import Run
@@ -42,7 +43,7 @@ class Registry:
         before = _there(transaction, operation, write.place_of(operation))
         context.marks.before = before
         context.marks.sim_ms = transaction.now_ms
-        context.marks.root = admission.flags_of(transaction)[ETCD_PREFIX]
+        context.marks.root = flags_of(transaction)[ETCD_PREFIX]
         context.marks.asked = _asked(operation)
         stored = write.apply(operation)
         context.marks.name = stored.name

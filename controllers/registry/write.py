@@ -8,6 +8,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
+from controllers.flags.held import flags_of
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Update
 from controllers.log.stamps import wire_time
@@ -211,7 +212,7 @@ class Write:
         shown: Subresource | None = None,
     ) -> Passing:
         """Return the chain as it stands before one write; `shown`: the subresource in whose form it was sent."""
-        flags = admission.flags_of(self.transaction)
+        flags = flags_of(self.transaction)
         return Passing(
             self._chain.of(flags, verb, kind, subresource),
             verb,

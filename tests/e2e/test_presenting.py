@@ -156,7 +156,7 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     # By keys alone: digits choose a state of tiles, Enter a tile, Enter again looks into it, W puts it on the wall.
     teacher.keyboard.press("2")
     expect(teacher.locator("#room [data-state=stuck]")).to_have_attribute("aria-pressed", "true")
-    # Those that are shown can be given this moment alone; names that are switched on stay here unless the wall is meant, too.
+    # Those that are shown get this moment alone; names that are switched on stay here unless the wall is meant, too.
     some = teacher.get_by_test_id("room-hand-some")
     expect(some).to_have_text("Hand out to the 1 shown")
     teacher.keyboard.press("1")

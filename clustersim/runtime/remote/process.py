@@ -22,6 +22,7 @@ from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.faults.process import RELEASE_TIMER
 from controllers.flags.flag import InForce
+from controllers.flags.held import flags_of
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.flags.table import RESOURCE as FLAGS
 from controllers.flags.table import read_flags
@@ -192,8 +193,7 @@ class RemoteReplica:
             return arrived
 
     def _flags_changed(self) -> None:
-        stored = self._store.list(FLAGS)[0]
-        self._flags.current = read_flags(stored[0].object.get("spec") if stored else None)
+        self._flags.current = flags_of(self._store)
         slot = self._loop.slots.get(self._identity)
         if slot is not None and isinstance(slot.component, Replica):
             slot.component.flags_changed(self._loop.tick_of(slot))
