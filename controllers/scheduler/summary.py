@@ -19,6 +19,10 @@ def summary_of(run: Run) -> dict[str, Any]:
     told: dict[str, Any] = {"feasible": 0 if run.outcome is None else len(run.outcome.feasible)}
     if run.chosen:
         told["node"] = run.chosen
+        if run.outcome is not None and run.outcome.used_nominated_node:
+            told["alone"] = "nominated"
+        elif run.framework.rules.feasible_max == 1:
+            told["alone"] = "turn"
         if run.scores is not None:
             told["points"] = run.scores.top
             told["best"] = run.best_count

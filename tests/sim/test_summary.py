@@ -57,3 +57,10 @@ def test_preemptions_are_among_them() -> None:
         summary["preemption"] for summary, _ in kept(play("preemption-stolen", "v1.34")[0]) if "preemption" in summary
     ]
     assert told
+
+
+def test_the_line_tells_why_a_node_was_asked_alone() -> None:
+    told = kept(play("preemption-node-freed", "v1.34")[0]) + kept(play("preemption-stolen", "v1.34")[0])
+    alone = [(summary.get("alone"), trace["result"].get("usedNominatedNode")) for summary, trace in told]
+    assert ("nominated", True) in alone
+    assert all((why == "nominated") == bool(used) for why, used in alone)

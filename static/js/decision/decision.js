@@ -65,7 +65,7 @@ export function mountDecision(element, dispatch, ask) {
     look = key;
     people = next.people;
     if (trace?.id !== shown?.trace.id) page = 0;
-    shown = trace ? { trace, decision: decisionOf(trace.result, trace.scoreMax, next.hues) } : null;
+    shown = trace ? { trace, decision: decisionOf(trace.result, trace.scoreMax, next.hues, trace.era) } : null;
     rebuild();
   }
 

@@ -3,7 +3,6 @@
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Decision, NodeRow } from "./model.js" */
-import { unscored } from "./model.js";
 import { number, text } from "../lib/text.js";
 import { heatStep } from "../dom/colours.js";
 import { BARE_AXIS, baseLayout, escapeText } from "../dom/plotly.js";
@@ -224,7 +223,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, reasonsEn
       { size: 12.5, position: "middle left" }),
     words(at(right - 0.1, (row) => !row.feasible && width >= WIDE_PX && decision.plugins.length > 0, () => "–"), colours.t3, { size: 12, position: "middle left" }),
     words(decision.plugins.length > 0 ? [] : at(0.56, (row) => row.feasible, (row) =>
-      text(lang, row.chosen ? unscored(decision) : "stage.feasible")), colours.grnt, { size: 11, position: "middle right" }),
+      text(lang, row.chosen ? `decision.${decision.alone}` : "stage.feasible")), colours.grnt, { size: 11, position: "middle right" }),
   ];
 }
 

@@ -7,7 +7,7 @@
 /** @import { Trace, TraceResult } from "../lib/types.d.ts" */
 import { compareNames } from "../state/selectors.js";
 import { pluginLook } from "../lib/hues.js";
-import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
+import { POINTS, SCORE_MAX, TODAY, aloneAs, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 import { fitReasons } from "../lib/sentences.js";
 
 /**
@@ -36,6 +36,7 @@ import { fitReasons } from "../lib/sentences.js";
  * @property {readonly string[]} best
  * @property {number | null} bestTotal
  * @property {string} chosen "" when nothing was
+ * @property {"nominated" | "turn" | "only"} alone why it has no points, where there are none
  * @property {TraceResult["lot"] | null} lot
  */
 
@@ -43,9 +44,10 @@ import { fitReasons } from "../lib/sentences.js";
  * @param {TraceResult} result
  * @param {number} [scoreMax] what the best node gets from one plugin, before its weight
  * @param {Readonly<Record<string, number>>} [hues] numbers of plugins
+ * @param {string} [era]
  * @returns {Decision}
  */
-export function decisionOf(result, scoreMax = SCORE_MAX, hues = {}) {
+export function decisionOf(result, scoreMax = SCORE_MAX, hues = {}, era = TODAY) {
   const scores = result.scores;
   const feasible = new Set(result.feasible ?? []);
   const best = new Set(bestOf(result));
@@ -84,6 +86,7 @@ export function decisionOf(result, scoreMax = SCORE_MAX, hues = {}) {
     best: [...best].sort(compareNames),
     bestTotal: scores && scores.total.length > 0 ? Math.max(...scores.total) : null,
     chosen: result.chosen ?? "",
+    alone: aloneAs(result, era),
     lot: result.lot ?? null,
   };
 }
@@ -213,12 +216,4 @@ function notHelpful(result) {
  */
 export function traceOf(traces, id) {
   return traces.find((trace) => trace.id === id) ?? traces[0] ?? null;
-}
-
-/**
- * Why the chosen node has no points: it alone fits, or it alone was asked, as round robin does and whoever has a nominated node.
- * @param {{rows: readonly Pick<NodeRow, "tried">[]}} decision
- */
-export function unscored({ rows }) {
-  return rows.filter(({ tried }) => tried).length === 1 ? "decision.onlyAsked" : "decision.only";
 }

@@ -5,7 +5,7 @@
 /** @import { Mode } from "./heatmap.js" */
 import { h, icon } from "../dom/h.js";
 import { clockTime, number, text } from "../lib/text.js";
-import { byRank, fateOf, unscored } from "./model.js";
+import { byRank, fateOf } from "./model.js";
 import { decisionTable } from "./parts.js";
 
 /** Nodes on one page of the heatmap, its table and the bars. */
@@ -119,7 +119,7 @@ export function scoresSection(decision, lang) {
     // With one feasible node the scheduler scores nothing; the place says so instead of standing empty.
     return h("section", { class: "dc-section dc-scores", "data-testid": "decision-scores" },
       h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") })),
-      h("p", { class: "dc-note", text: text(lang, decision.feasible === 1 ? unscored(decision) : "decision.notYet") }));
+      h("p", { class: "dc-note", text: text(lang, decision.feasible === 1 ? `decision.${decision.alone}` : "decision.notYet") }));
   }
   return h("section", { class: "dc-section dc-scores" },
     h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") }),

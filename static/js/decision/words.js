@@ -4,7 +4,6 @@
 /** @import { Decision } from "./model.js" */
 import { listOf } from "../lib/names.js";
 import { number, text } from "../lib/text.js";
-import { eraOf } from "../lib/trace.js";
 import { fateOf } from "./model.js";
 
 /**
@@ -54,9 +53,7 @@ function outcomeWords(decision, trace, lang) {
     if (result.preemption?.nominatedNode) return text(lang, "plain.preempts", values);
     return text(lang, result.preemption ? "plain.nothing" : "plain.nothingYet", values);
   }
-  if (result.usedNominatedNode && decision.chosen) return text(lang, "plain.nominated", values);
-  if (eraOf(trace) === "round-robin" && decision.chosen) return text(lang, "plain.turn", values);
-  if (decision.bestTotal === null) return text(lang, decision.chosen ? "plain.only" : "plain.filtered", values);
+  if (decision.bestTotal === null) return text(lang, decision.chosen ? `plain.${decision.alone}` : "plain.filtered", values);
   if (!decision.chosen) return text(lang, decision.best.length > 1 ? "plain.leadTie" : "plain.lead", values);
   return text(lang, decision.best.length > 1 ? "plain.lot" : "plain.won", values);
 }

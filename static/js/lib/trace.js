@@ -46,6 +46,18 @@ export function eraOf({ era }) {
   return era || TODAY;
 }
 
+/**
+ * Why a chosen node has no points: the pod is nominated to it, so that it was tried first and alone; it was its turn, and
+ * the search ended at the first that fits; or no other one fits.
+ * @param {Pick<TraceResult, "usedNominatedNode">} trace
+ * @param {string} era
+ * @returns {"nominated" | "turn" | "only"}
+ */
+export function aloneAs({ usedNominatedNode }, era) {
+  if (usedNominatedNode) return "nominated";
+  return era === "round-robin" ? "turn" : "only";
+}
+
 /** Criteria of a preemption in the order in which they are asked; the smallest cost stays. */
 export const CRITERIA = /** @type {const} */ ([
   "pdbViolations", "highestPriority", "prioritySum", "victimCount", "earliestStart",

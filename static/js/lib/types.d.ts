@@ -550,6 +550,8 @@ export interface DecisionLine {
   result?: string;
   feasible?: number;
   node?: string;
+  /** Of a node without points: why it was asked alone; absent where no other one fits. */
+  alone?: "nominated" | "turn";
   points?: number;
   /** How many nodes have those points, and up to 12 of their names. */
   best?: number;

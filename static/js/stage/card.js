@@ -76,7 +76,7 @@ export function drawCard(pen, box, node, state) {
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {
     drawIcon(pen.context, "crown", x + PAD, box.y + box.h - 24, 15, colours.amb);
-    write(pen, text(pen.lang, "stage.only"), x + PAD + 21, box.y + box.h - 16, {
+    write(pen, text(pen.lang, `stage.${state.cycle?.alone ?? "only"}`), x + PAD + 21, box.y + box.h - 16, {
       size: 12, weight: 600, colour: colours.ambt,
     });
   } else if (scene?.feasible) {

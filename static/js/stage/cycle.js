@@ -8,7 +8,7 @@
 /** @import { Eviction, EvictionNode } from "./eviction.js" */
 /** @import { Profile } from "./told.js" */
 import { pluginLook } from "../lib/hues.js";
-import { POINTS, SCORE_MAX, bestOf, isBroken, placeOf, reasonOf, weightOf } from "../lib/trace.js";
+import { POINTS, SCORE_MAX, aloneAs, bestOf, eraOf, isBroken, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 import { evictionOf } from "./eviction.js";
 
 export const DIM_MS = 160;
@@ -52,6 +52,7 @@ export const OVER_DIM = 0.6;
  * @property {readonly string[]} plugins that score, in order: their hues
  * @property {{nodes: readonly string[], total: number, drawn: boolean} | null} tie
  * @property {string} chosen "" until the lot is drawn
+ * @property {"nominated" | "turn" | "only"} alone why it has no points, where there are none
  * @property {readonly {plugin: string, count: number}[]} outs how many nodes each filter has ruled out so far, in the order
  *   of the filters
  * @property {Eviction | null} eviction the preemption, as far as it has come
@@ -124,6 +125,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     plugins: scores?.plugins ?? [],
     tie: tied.size > 1 ? { nodes: order.filter((name) => tied.has(name)), total, drawn: chosen !== "" } : null,
     chosen,
+    alone: aloneAs(trace, eraOf(cycle)),
     outs: dims?.outs ?? [],
     eviction,
     moving: [dims?.moving, scores?.moving, eviction?.moving].some(Boolean),

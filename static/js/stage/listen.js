@@ -62,7 +62,7 @@ export function heard(before, cycle, pod, lang, nameOf) {
 function evicting(pod, node, victims, n, nameOf, lang) {
   const named = victims.slice(0, VICTIMS_MAX).map(nameOf).join(", ");
   const names = n > VICTIMS_MAX ? `${named} …` : named;
-  return counted(lang, names ? "live.preempts" : "live.nominated", { pod, node, n, names });
+  return counted(lang, names ? "live.preempts" : "live.nominates", { pod, node, n, names });
 }
 
 /**
@@ -103,10 +103,10 @@ function scored({ trace = {} }, lang) {
  * @param {Lang} lang
  * @param {(pod: string) => string} nameOf
  */
-export function heardLine({ result, node, points, best = 1, preemption }, pod, lang, nameOf) {
+export function heardLine({ result, node, alone, points, best = 1, preemption }, pod, lang, nameOf) {
   if (preemption?.node) return evicting(pod, preemption.node, preemption.victims, preemption.count, nameOf, lang);
   if (result !== "scheduled" || !node) return text(lang, "live.nowhere", { pod });
-  if (points === undefined) return text(lang, "live.only", { pod, node });
+  if (points === undefined) return text(lang, `live.${alone ?? "only"}`, { pod, node });
   return best > 1 ? counted(lang, "live.lot", { pod, node, points, n: best }) : counted(lang, "live.won", { pod, node, points });
 }
 

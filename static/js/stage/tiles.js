@@ -118,7 +118,7 @@ export function drawTile(pen, box, node, state) {
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
-  else if (scene?.winner) only(pen, box);
+  else if (scene?.winner) only(pen, box, cycle?.alone ?? "only");
   else if (scene?.feasible) write(pen, text(pen.lang, "stage.feasible"), x + PAD, y + h - 16, {
     weight: 500, colour: colours.grnt,
   });
@@ -213,16 +213,17 @@ function winnerChip(pen, cycle, right, y) {
 }
 
 /**
- * The winner where nothing was scored, because it alone was feasible.
+ * The winner where nothing was scored.
  * @param {Pen} pen
  * @param {TileBox} box
+ * @param {Scene["alone"]} why
  */
-function only(pen, box) {
+function only(pen, box, why) {
   const y = box.y + box.h - 18;
   drawIcon(pen.context, "crown", box.x + PAD, y - 7, 13, pen.colours.amb);
   const look = { weight: 600, colour: pen.colours.ambt };
-  const whole = text(pen.lang, "stage.only");
-  const said = fits(pen, whole, box.w - 2 * PAD - 18, look) ? whole : text(pen.lang, "stage.onlyShort");
+  const whole = text(pen.lang, `stage.${why}`);
+  const said = fits(pen, whole, box.w - 2 * PAD - 18, look) ? whole : text(pen.lang, `stage.${why}Short`);
   write(pen, said, box.x + PAD + 18, y, { ...look, width: box.w - 2 * PAD - 18 });
 }
 

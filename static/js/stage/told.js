@@ -9,7 +9,7 @@
 
 /** @import { Cycle, Point, View } from "../lib/types.d.ts" */
 import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
-import { POINTS, bestOf, placeOf } from "../lib/trace.js";
+import { POINTS, aloneAs, bestOf, eraOf, placeOf } from "../lib/trace.js";
 import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS, PRIORITY_SORT } from "./lanes-model.js";
 
 /**
@@ -76,12 +76,12 @@ export function isComplete({ trace, ...cycle }) {
  * @param {string} pod its name as it is said
  * @returns {[key: string, values: Record<string, string | number>]}
  */
-export function lastOf({ trace = {} }, pod) {
+export function lastOf({ trace = {}, era }, pod) {
   const room = trace.preemption?.nominatedNode;
   if (!trace.chosen) return room ? ["last.preempts", { pod, node: room }] : ["last.refused", { pod }];
   const values = { pod, node: trace.chosen };
   const [best, second] = [...trace.scores?.total ?? []].sort((a, b) => b - a);
-  if (best === undefined || second === undefined) return ["last.only", values];
+  if (best === undefined || second === undefined) return [`last.${aloneAs(trace, eraOf({ era }))}`, values];
   const points = { ...values, points: best };
   return best === second ? ["last.lot", { ...points, n: bestOf(trace).length }] : ["last.by", { ...points, lead: best - second }];
 }

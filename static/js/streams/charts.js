@@ -212,13 +212,16 @@ export function growScores(scene, marks) {
   };
 }
 
+/** Why a pod's node has no points. */
+const UNSCORED = { only: "streams.placedOnly", nominated: "streams.placedNominated", turn: "streams.placedTurn" };
+
 /**
  * @param {Mark} mark
  * @param {Lang} lang
  */
 function scoreHover(mark, lang) {
   const values = { pod: mark.said, node: mark.node ?? "", points: number(lang, mark.points ?? 0) };
-  const told = mark.points === undefined ? text(lang, "streams.placedOnly", values) : text(lang, "streams.placed", values);
+  const told = text(lang, mark.points === undefined ? UNSCORED[mark.alone ?? "only"] : "streams.placed", values);
   const tie = isTie(mark)
     ? text(lang, "streams.tieOf", { names: mark.of?.join(", ") ?? number(lang, mark.best ?? 0), node: mark.node ?? "" }) : "";
   return [told, tie, `rv ${mark.revision}`].filter(Boolean).map(escapeText).join("<br>");

@@ -137,6 +137,10 @@ def test_round_robin_leaves_out_nodes_that_are_not_listed_and_keeps_its_turn() -
     assert [plane.node_of(f"p{number}") for number in range(4)] == ["a", "c", "a", "c"]
     (result,) = traces(plane, uid)
     assert result["firstFail"]["b"]["plugin"] == "NodeLister"
+    (envelope, _), *_ = plane.store.traces(uid, 1)
+    line = envelope["summary"]
+    assert (line["node"], line["feasible"], line["alone"]) == ("c", 1, "turn"), "the first that fits, not the only one"
+    assert "points" not in line
     plane.delete("nodes", "a")
     plane.delete("nodes", "c")
     plane.pod("late")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, unscored, versionOf } from "../../../static/js/decision/model.js";
+import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, versionOf } from "../../../static/js/decision/model.js";
 import { decisionWords } from "../../../static/js/decision/words.js";
 import { heatmapChart } from "../../../static/js/decision/heatmap.js";
 import { scoresChart } from "../../../static/js/decision/scores.js";
@@ -197,7 +197,8 @@ test("where a column is as wide as a word the names of plugins stand a word a li
 
 test("round robin asked no other node, and the words do not say that it was the only one", () => {
   const turn = envelope({ era: "round-robin", result: { result: "scheduled", feasible: ["n2"], firstFail: {}, chosen: "n2" } });
-  assert.match(decisionWords(decisionOf(turn.result), turn, "en"), /^The pod went to n2\. Round robin takes the node whose turn it is, n2, and asks no other\.$/);
+  const said = decisionWords(decisionOf(turn.result, 10, {}, "round-robin"), turn, "en");
+  assert.equal(said, "The pod went to n2. Round robin takes the first node in turn that fits, n2, and asks no later one.");
 });
 
 test("a refused node's reason takes the total's column too in a narrow panel, and is cut only where even that is too little", () => {
@@ -218,7 +219,8 @@ test("a number on a segment keeps the size that can be read", () => {
 });
 
 test("a node without points is the only one that fits, or the only one that was asked: in turn, or by a nomination", () => {
-  assert.equal(unscored({ rows: [{ tried: true }, { tried: true }] }), "decision.only");
-  assert.equal(unscored({ rows: [{ tried: true }] }), "decision.onlyAsked");
-  assert.equal(unscored({ rows: [{ tried: false }, { tried: true }] }), "decision.onlyAsked");
+  const given = { feasible: ["n2"], firstFail: { n1: { code: "Unschedulable", plugin: "NodeLister", reasons: ["node is cordoned"] } }, chosen: "n2" };
+  assert.equal(decisionOf(given).alone, "only");
+  assert.equal(decisionOf(given, 10, {}, "round-robin").alone, "turn", "those after it were not asked, though one before it was");
+  assert.equal(decisionOf({ feasible: ["n2"], usedNominatedNode: true, chosen: "n2" }).alone, "nominated");
 });

@@ -70,6 +70,8 @@ test("what went by too fast is told in a sentence", () => {
   assert.equal(heardLine(line({}), "api-1", "en", name), "api-1 goes to n2 with 300 points.");
   assert.equal(heardLine(line({ best: 3 }), "api-1", "en", name), "api-1 goes to n2 with 300 points, by lot among 3.");
   assert.equal(heardLine(line({ points: undefined }), "api-1", "en", name), "api-1 goes to n2, the only one that fits.");
+  assert.equal(heardLine(line({ points: undefined, alone: "nominated" }), "api-1", "en", name), "api-1 goes to n2, its nominated node, which was asked alone.");
+  assert.equal(heardLine(line({ points: undefined, alone: "turn" }), "api-1", "en", name), "api-1 goes to n2, the first in turn that fits; no later one was asked.");
   assert.equal(heardLine(line({ result: "unschedulable", node: undefined }), "api-1", "en", name), "api-1 found no node.");
 });
 

@@ -82,6 +82,9 @@ test("what a decision came to is one sentence", () => {
   assert.deepEqual(said({ scores: { ...scores, total: [380, 391, 350] }, best: ["n3"] }),
     ["last.by", { pod: "web-1", node: "n3", points: 391, lead: 11 }]);
   assert.deepEqual(lastOf(cycle({ trace: { feasible: ["n3"], chosen: "n3" } }), "web-1"), ["last.only", { pod: "web-1", node: "n3" }]);
+  const alone = { feasible: ["n3"], chosen: "n3" };
+  assert.equal(lastOf(cycle({ trace: { ...alone, usedNominatedNode: true } }), "web-1")[0], "last.nominated", "others may have fitted: they were not asked");
+  assert.equal(lastOf(cycle({ trace: alone, era: "round-robin" }), "web-1")[0], "last.turn");
   assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1 nodes are available" } }), "web-1"),
     ["last.refused", { pod: "web-1" }]);
   assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1", preemption: { nominatedNode: "n2" } } }), "web-1"),

@@ -40,6 +40,8 @@ export const EN = {
   "streams.bound": "{all} bound, {scored} of them scored",
   "streams.placed": "{pod} → {node}, {points} {points|point|points}",
   "streams.placedOnly": "{pod} → {node}: the only feasible node, so no score",
+  "streams.placedNominated": "{pod} → {node}: its nominated node, asked alone, so no score",
+  "streams.placedTurn": "{pod} → {node}: the first in turn that fits, so no score",
   "streams.tieOf": "= tie of {names}: {node} by lot",
   "streams.by.pdbViolations": "1 fewest PDB violations",
   "streams.by.highestPriority": "2 lowest top priority",

@@ -40,6 +40,8 @@ export const ZH_HANS = {
   "streams.bound": "已绑定 {all} 个，其中打分 {scored} 个",
   "streams.placed": "{pod} → {node}，{points} 分",
   "streams.placedOnly": "{pod} → {node}：唯一可行的节点，因此不打分",
+  "streams.placedNominated": "{pod} → {node}：只问了它被提名的节点，因此不打分",
+  "streams.placedTurn": "{pod} → {node}：轮到的第一个可行节点，因此不打分",
   "streams.tieOf": "= {names} 平局：抽签选中 {node}",
   "streams.by.pdbViolations": "1 违反 PDB 最少",
   "streams.by.highestPriority": "2 最高优先级最低",
