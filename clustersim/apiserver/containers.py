@@ -20,7 +20,7 @@ from clustersim.apiserver.virtual import ReadView
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
 from controllers.kubelet.containers import Containers
-from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of, status_of
+from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of
 from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import look_inside
@@ -30,6 +30,7 @@ from controllers.kubelet.shell.programs import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
 from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
+from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
 
@@ -123,7 +124,7 @@ class ExecPlan:
 
 def _ended_ms(pod: Mapping[str, Any], container: str, run: Run) -> int | None:
     """Return when a run ended; None while it goes on."""
-    told = status_of(pod, container)
+    told = told_of(pod, container)
     running = (told.get("state") or {}).get("running")
     if running is not None and unix_ms_of(running["startedAt"]) <= run.started_ms:
         return None

@@ -14,6 +14,7 @@ from controllers.kubelet.keeping import FILES, Change, Kept, changed, kept_by, m
 from controllers.kubelet.scripts import CLAIMS
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.log.operations import Patch
+from scheduler_core.api.containers import told_of_containers
 from scheduler_core.api.errors import ApiError
 
 TRIES: Final = 5
@@ -65,11 +66,7 @@ class Keeper:
             stored = store.get(resource, namespace, name)
             if stored is None or (uid and stored.uid != uid):
                 return
-            runs = {
-                one["name"]: int(one.get("restartCount") or 0)
-                for key in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
-                for one in (stored.object.get("status") or {}).get(key) or ()
-            }
+            runs = {one["name"]: int(one.get("restartCount") or 0) for one in told_of_containers(stored.object)}
             # What ended with a container's run is gone.
             kept = [one for one in kept_by(stored.object) if not one.container or runs.get(one.container) == one.run]
             version = {"resourceVersion": stored.object["metadata"]["resourceVersion"]}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from controllers.log.stamps import unix_ms_of
+from scheduler_core.api.containers import told_of_containers
 from scheduler_core.api.document import Document, condition
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"
@@ -125,7 +126,7 @@ def judged(job: Mapping[str, Any], pod: Mapping[str, Any]) -> Verdict:
     for number, rule in enumerate((job["spec"].get("podFailurePolicy") or {}).get("rules") or ()):
         action = str(rule.get("action"))
         if rule.get("onExitCodes") is not None:
-            found = _matching_container(status, rule["onExitCodes"])
+            found = _matching_container(pod, rule["onExitCodes"])
             if found is None:
                 continue
             code = found["state"]["terminated"]["exitCode"]
@@ -143,15 +144,14 @@ def judged(job: Mapping[str, Any], pod: Mapping[str, Any]) -> Verdict:
     return Verdict()
 
 
-def _matching_container(status: Mapping[str, Any], rule: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _matching_container(pod: Mapping[str, Any], rule: Mapping[str, Any]) -> Mapping[str, Any] | None:
     values, operator = rule.get("values") or (), rule.get("operator")
-    for one in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
+    for one in told_of_containers(pod, ephemeral=False):
         ended = (one.get("state") or {}).get("terminated")
         if ended is None or rule.get("containerName") not in (None, one.get("name")) or not ended.get("exitCode"):
             continue
         if (ended["exitCode"] in values) == (operator == "In"):
-            found: Mapping[str, Any] = one
-            return found
+            return one
     return None
 
 
@@ -161,6 +161,5 @@ def restarts_of(pods: Iterable[Document]) -> int:
         int(one.get("restartCount") or 0)
         for pod in pods
         if phase_of(pod) in ("Pending", "Running")
-        for key in ("initContainerStatuses", "containerStatuses")
-        for one in (pod.get("status") or {}).get(key) or ()
+        for one in told_of_containers(pod, ephemeral=False)
     )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from controllers.kubelet.images import normalised
 from controllers.log.stamps import wire_time
+from scheduler_core.api.containers import STATUSES
 from scheduler_core.api.document import Document
 
 State = Literal["waiting", "running", "terminated"]
@@ -105,11 +106,7 @@ class Containers:
         """Read them from the pod."""
         spec, status = pod["spec"], pod.get("status") or {}
         self.uid = str(pod["metadata"]["uid"])
-        told = {
-            (key, one.get("name")): one
-            for key in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
-            for one in status.get(key) or ()
-        }
+        told = {(key, one.get("name")): one for key in STATUSES for one in status.get(key) or ()}
         self.inits = [
             _read(one, told.get(("initContainerStatuses", one.get("name"))), init=True)
             for one in spec.get("initContainers") or ()

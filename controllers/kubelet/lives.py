@@ -31,6 +31,7 @@ from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STA
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
 from controllers.loop.loop import Answer, Tick
+from scheduler_core.api.containers import told_of_containers
 from scheduler_core.api.document import Document, at, condition
 from scheduler_core.framework.rules import CURRENT_ERA
 
@@ -165,8 +166,7 @@ class Lives:
             uid = new["metadata"]["uid"]
             told = {
                 one["name"]: one["resources"]
-                for key in ("initContainerStatuses", "containerStatuses")
-                for one in (old.get("status") or {}).get(key) or ()
+                for one in told_of_containers(old, ephemeral=False)
                 if one.get("resources") is not None
             }
             self._resized[uid] = {**changed, **{name: told[name] for name in changed if name in told}}

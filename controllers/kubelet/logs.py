@@ -16,6 +16,7 @@ from controllers.kubelet.shell.looking import PROGRAMS
 from controllers.kubelet.shell.running import Exit, Running, Send, TooLong, Waits, Wrote
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
+from scheduler_core.api.containers import told_of
 from scheduler_core.api.errors import ApiError, bad_request
 
 LINES_MAX: Final = 10_000
@@ -24,7 +25,6 @@ LINES_MAX: Final = 10_000
 ENDED_HERE: Final = "clustersim: what this container prints is not simulated any further"
 
 _SPECS: Final = ("containers", "initContainers", "ephemeralContainers")
-_STATUSES: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _WAITING: Final = {
     "ErrImagePull": "image can't be pulled",
     "ImagePullBackOff": "trying and failing to pull image",
@@ -67,21 +67,13 @@ def chosen(pod: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     raise bad_request(f"container {name[:253]} is not valid for pod {metadata['name']}")
 
 
-def status_of(pod: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return what the pod's status tells of a container; empty where it tells nothing."""
-    status = pod.get("status") or {}
-    told = (one for key in _STATUSES for one in status.get(key) or ())
-    found: Mapping[str, Any] = next((one for one in told if one.get("name") == name), {})
-    return found
-
-
 def run_of(pod: Mapping[str, Any], name: str, *, previous: bool) -> Run:
     """Return the run of a container whose log is meant.
 
     Raises:
         ApiError: 400, it has not run.
     """
-    told = status_of(pod, name)
+    told = told_of(pod, name)
     where = f'container "{name}" in pod "{pod["metadata"]["name"]}"'
     if not told:
         raise bad_request(f"{where} is not available")
@@ -222,5 +214,5 @@ def refuse_exec(pod: Mapping[str, Any], name: str) -> None:
     """
     if not pod["spec"].get("nodeName"):
         raise bad_request(f"pod {pod['metadata']['name']} does not have a host assigned")
-    if (status_of(pod, name).get("state") or {}).get("running") is None:
+    if (told_of(pod, name).get("state") or {}).get("running") is None:
         raise ApiError(404, "NotFound", f'unable to upgrade connection: container not found ("{name}")')

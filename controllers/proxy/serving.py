@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from controllers.kubelet.life import pre_stop_seconds
 from controllers.kubelet.orders import Orders
 from controllers.log.stamps import unix_ms_of
+from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
 
 
@@ -40,7 +41,7 @@ def reply_of(pod: Document, port: int, orders: Orders, unix_ms: int, ends_unix_m
     container = listener(pod, port)
     if container is None:
         return _refused("NotListening", f"no container of {name} listens on port {port}")
-    status = _status_of(pod, container)
+    status = told_of(pod, container["name"])
     running = (status.get("state") or {}).get("running")
     if running is None:
         state = next(iter(status.get("state") or {}), "waiting")
@@ -93,12 +94,3 @@ def listens_on_host(pod: Mapping[str, Any], port: int) -> int | None:
             ):
                 return inner
     return None
-
-
-def _status_of(pod: Mapping[str, Any], container: Mapping[str, Any]) -> Mapping[str, Any]:
-    status = pod.get("status") or {}
-    for one in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
-        if one.get("name") == container["name"]:
-            found: Mapping[str, Any] = one
-            return found
-    return {}

@@ -14,6 +14,7 @@ import msgspec
 from controllers.log.stamps import unix_ms_of
 from controllers.quota.scoped import selects
 from controllers.quota.usage import ONE, Usage, add, raise_to, read
+from scheduler_core.api.containers import LASTING, told_of_containers
 from scheduler_core.api.document import Document
 from scheduler_core.api.requests import is_extended, is_pod_level
 
@@ -26,7 +27,6 @@ _MUST_BE_SAID: Final = frozenset({"cpu", "memory", "requests.cpu", "requests.mem
 """Names of a quota that every container of a pod must say something about."""
 _OF_FIRST: Final = ("name", "resources", "restartPolicy")
 """What counts of an init container."""
-_STATUSES: Final = ("containerStatuses", "initContainerStatuses")
 _OF_STATUS: Final = ("name", "resources", "allocatedResources")
 """What counts of a container's status."""
 ASKED_MAX: Final = 1_024
@@ -56,7 +56,7 @@ def usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
             "overhead": spec.get("overhead"),
         },
         "status": {
-            key: [_kept(one) for one in status.get(key) or () if one.get("resources") is not None] for key in _STATUSES
+            key: [_kept(one) for one in status.get(key) or () if one.get("resources") is not None] for key in LASTING
         },
     }
     return {_OBJECTS: ONE, **_asked(msgspec.json.encode(asking))}
@@ -187,9 +187,8 @@ def _of(container: Mapping[str, Any], what: str, given: Mapping[str, Usage]) -> 
 
 def _given(pod: Mapping[str, Any]) -> dict[str, Usage]:
     """Return what running containers have been given, by name: a resize under way counts as the larger."""
-    status = pod.get("status") or {}
     found: dict[str, Usage] = {}
-    for entry in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
+    for entry in told_of_containers(pod, ephemeral=False):
         if entry.get("resources") is not None:
             actual = read(entry["resources"].get("requests"))
             raise_to(actual, read(entry.get("allocatedResources")))

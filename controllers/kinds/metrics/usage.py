@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from scheduler_core.api.containers import told_of, told_of_containers
 from scheduler_core.api.draw import draw
 from scheduler_core.api.quantity import QuantityError, amount
 
@@ -76,8 +77,7 @@ def running_containers(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     status, spec = pod.get("status") or {}, pod.get("spec") or {}
     if status.get("phase") != "Running":
         return []
-    states = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
-    names = {one.get("name") for one in states if (one.get("state") or {}).get("running") is not None}
+    names = {one.get("name") for one in told_of_containers(pod) if (one.get("state") or {}).get("running") is not None}
     return [one for one in (*(spec.get("initContainers") or ()), *spec["containers"]) if one.get("name") in names]
 
 
@@ -169,12 +169,7 @@ def _taken(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, 
 
 def _held(pod: Mapping[str, Any], container: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the requests and limits that a container has: in a resize, what its kubelet has given it so far."""
-    status = pod.get("status") or {}
-    for one in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ())):
-        if one.get("name") == container["name"] and one.get("resources"):
-            given: Mapping[str, Any] = one["resources"]
-            return given
-    return container.get("resources") or {}
+    return told_of(pod, container["name"]).get("resources") or container.get("resources") or {}
 
 
 def _average(uid: str, name: str, resource: str) -> int:

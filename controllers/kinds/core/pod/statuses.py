@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from controllers.registry import addresses, fields
 from controllers.registry.subresources import STATUS
+from scheduler_core.api.containers import STATUSES
 from scheduler_core.api.document import Document, at
 from scheduler_core.api.errors import Cause
 
-_GROUPS: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
 _SYSTEM_CONDITIONS: Final = ("PodScheduled", "Ready", "Initialized")
 _ID_MAX: Final = 2**31 - 1
 _ALWAYS: Final = {"state": {}, "lastState": {}, "ready": False, "restartCount": 0, "image": "", "imageID": ""}
@@ -26,7 +26,7 @@ def complete(document: Document, old: Mapping[str, Any], now: str) -> None:
     status, before = document["status"], old.get("status") or {}
     if not status.get("qosClass") and before.get("qosClass"):
         status["qosClass"] = before["qosClass"]
-    for group in _GROUPS:
+    for group in STATUSES:
         for entry in status.get(group) or ():
             for key, value in _ALWAYS.items():
                 if key not in entry:
@@ -55,7 +55,7 @@ def rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
     if several and (several[0].get("ip") or "") != (status.get("hostIP") or ""):
         causes.append(fields.bad("status.hostIPs[0].ip", several[0].get("ip") or "", "must be equal to `hostIP`"))
     causes += _addresses("hostIPs", status, before)
-    return causes + [cause for group in _GROUPS for cause in _users(group, status, at(old, "spec", "os", "name"))]
+    return causes + [cause for group in STATUSES for cause in _users(group, status, at(old, "spec", "os", "name"))]
 
 
 def _users(group: str, status: Mapping[str, Any], system: str | None) -> list[Cause]:
@@ -98,14 +98,14 @@ def _restarts(status: Mapping[str, Any], before: Mapping[str, Any], spec: Mappin
     policy = spec.get("restartPolicy", "Always")
     sidecars = {one.get("name") for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"}
     causes: list[Cause] = []
-    for group in _GROUPS:
+    for group in STATUSES:
         new = {one.get("name"): one for one in status.get(group) or ()}
         for index, one in enumerate(before.get(group) or ()):
             ended = at(one, "state", "terminated")
             if ended is None or one.get("name") not in new or at(new[one.get("name")], "state", "terminated"):
                 continue
             again = policy == "Always" or (policy == "OnFailure" and ended.get("exitCode", 0) != 0)
-            if group == _GROUPS[2] or not (again or (group == _GROUPS[1] and one.get("name") in sidecars)):
+            if group == STATUSES[2] or not (again or (group == STATUSES[1] and one.get("name") in sidecars)):
                 why = "may not be transitioned to non-terminated state"
                 causes.append(fields.not_allowed(f"status.{group}[{index}].state", why))
     return causes
