@@ -240,9 +240,14 @@ def sentence(status: Mapping[str, Any], language: str) -> str:
     if language != "zh-hans":
         return message
     causes = (status.get("details") or {}).get("causes") or ()
-    told = [_in_chinese(cause.get("said")) or str(cause.get("message", "")) for cause in causes]
+    told = [_told(cause) for cause in causes]
     named = any("said" in cause for cause in causes)
     return _in_chinese(status.get("said")) or ("；".join(told) if named else message)
+
+
+def _told(cause: Mapping[str, Any]) -> str:
+    words = _in_chinese(cause.get("said")) or str(cause.get("message", ""))
+    return f"{cause['field']}：{words}" if cause.get("field") else words
 
 
 def _in_chinese(said: Any) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -14,6 +16,7 @@ from clustersim.headers import SecurityHeadersMiddleware
 from clustersim.pages import catalogue, views
 from tests.tools import application
 
+REFUSED = json.loads((Path(__file__).parents[1] / "golden" / "refused.json").read_text())
 HOSTILE = '</script><img src=x onerror="alert(1)">'
 
 
@@ -204,3 +207,9 @@ async def test_who_tried_too_many_codes_is_told_so_and_not_that_there_is_no_sess
     monkeypatch.setattr(limits, "CODES", limits.Rate(0, 1.0, "session codes that nobody has, from one address"))
     status, text = await page("/join/ABC-DEF", cookie="django_language=zh-hans")
     assert (status, "太频繁了" in text, "没有课堂码为" in text) == (429, True, False)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["what"])
+def test_a_refusal_is_told_in_the_readers_language_as_the_page_tells_it(case: dict[str, Any]) -> None:
+    assert catalogue.sentence(case["status"], "zh-hans") == case["told"]
+    assert catalogue.sentence(case["status"], "en") == case["status"]["message"]
