@@ -117,10 +117,10 @@ def _counting(namespace: str, selector: Selector) -> Counting:
 
 def _all_keys(snapshot: Snapshot, constraints: Constraints) -> Mask | None:
     """Return (N,) whether the node has every constraint's topology label; None: all nodes have all of them."""
-    keys = tuple(one.topology_key for one in constraints)
+    keys = frozenset(one.topology_key for one in constraints)
 
     def lacks(info: NodeInfo) -> int:
-        return any(key not in info.labels for key in keys)
+        return not keys <= info.labels.keys()
 
     lacking = snapshot.node_column((NAME, "lacks", keys), lacks)
     return lacking == 0 if np.logical_or.reduce(lacking) else None
