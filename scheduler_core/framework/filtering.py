@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -12,24 +12,30 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.extending import extending
-from scheduler_core.framework.guarded import WrongAnswerError
+from scheduler_core.framework.filter_asking import Filter, ask_filter, described
 from scheduler_core.framework.interface import (
-    LOCAL,
     OF_ONE_NODE,
     FilterPlugin,
     Plugin,
     PreFilterExtensions,
     PreFilterResult,
     Reads,
-    shape_of,
 )
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.reuse import NOWHERE, FilterMemory, FilterPart, Reuse, position_of
 from scheduler_core.framework.rules import error_text
 from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
-from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
 from scheduler_core.framework.trial import Explain, FilterOfNode, LightTrial, SnapshotTrial, Trial
-from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterErrorText, FilterOutcome, Verdicts
+from scheduler_core.framework.verdicts import (
+    ABSENT,
+    PASSED,
+    UNSEEN,
+    FilterErrorText,
+    FilterOutcome,
+    Verdicts,
+    rows_passed,
+)
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.resource_columns import FEW_ROWS_MAX
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
@@ -39,12 +45,6 @@ _NODE: Final = Reads.NODE
 _CLUSTER: Final = Reads.CLUSTER
 _SUMS: Final = Reads.NODE_AND_SUMS
 _UNSETTLED: Final = (*OF_ONE_NODE, Reads.CLUSTER)
-_ERROR: Final = int(Code.ERROR)
-_ALLOWED: Final = np.array(
-    [Code.SUCCESS, Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING, Code.ERROR]
-)
-"""What a Filter may answer."""
-
 
 OneByOne = tuple[FilterOfNode, FilterPart]
 """How to ask a filter about one node, and what it has said of all."""
@@ -55,15 +55,19 @@ class _Active:
     """The filters of one cycle, in order.
 
     Attributes:
-        unsettled: those to be asked again although no Node object changed.
+        settled: those that need not be asked again while no Node object changes.
+        unsettled: the others.
+        settled_names: the settled ones' names, empty in the unsettled ones' places.
         are_local: each looks at the node and its pods alone.
         of_node: per filter how to ask it about one node, None for one that looks at the Node object alone; None where
             one cannot be asked so, or a plugin keeps count in dry runs.
     """
 
-    plugins: tuple[FilterPlugin, ...]
+    every: tuple[Filter, ...]
     names: tuple[str, ...]
-    unsettled: tuple[FilterPlugin, ...]
+    settled: tuple[Filter, ...]
+    unsettled: tuple[Filter, ...]
+    settled_names: tuple[str, ...]
     are_local: bool
     of_node: tuple[FilterOfNode | None, ...] | None
 
@@ -82,16 +86,7 @@ class Filtering:
     ) -> None:
         """Take the plugins of Filter, and those of PreFilter: these keep their state level in dry runs."""
         self._feasible_max = feasible_max
-        self._plugins: list[FilterPlugin] = extending(plugins, FilterPlugin)
-        self._reads: dict[str, Reads] = {
-            plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
-        }
-        self._keys = {plugin.name: getattr(plugin, "filter_key", shape_of) for plugin in self._plugins}
-        self._of_node: dict[str, FilterOfNode] = {
-            plugin.name: way
-            for plugin in self._plugins
-            if self._reads[plugin.name] in OF_ONE_NODE and (way := getattr(plugin, "filter_node", None)) is not None
-        }
+        self._filters = [described(plugin) for plugin in extending(plugins, FilterPlugin)]
         self._extensions: list[PreFilterExtensions] = extending(pre_filter, PreFilterExtensions)
         self._handle = handle
         self._reuse = reuse
@@ -125,6 +120,8 @@ class Filtering:
         active = self._active(state.skip_filter)
         memory = self._reuse.filters.of((pod.shape, state.skip_filter), snapshot)
         quiet = self._level(state, pod, snapshot, memory, active)
+        if memory.passed is None:
+            memory.passed = rows_passed(memory.first, snapshot)
         first = memory.first.copy()
         every = self._handle.rules.run_all_filters
         outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every, quiet=quiet)
@@ -132,12 +129,15 @@ class Filtering:
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name) if nominated_first else None
         absent = _mark_absent(outcome, result, nominated)
         self._override_nominated(state, pod, outcome, memory, active.are_local)
+        if absent is None and not outcome.overrides:
+            outcome.take_feasible(memory.passed)
         tried: int | None = None
         if nominated is not None:
             status = outcome.status_of(nominated)
             if status.ok:
                 first[:] = UNSEEN
                 first[nominated] = PASSED
+                outcome.work_out_anew()
                 outcome.overrides.clear()
                 outcome.nominated = {row: both for row, both in outcome.nominated.items() if row == nominated}
                 outcome.used_nominated_node = True
@@ -165,25 +165,27 @@ class Filtering:
         """Return the filters that are left without those that PreFilter skipped."""
         found = self._by_skipped.get(skipped)
         if found is None:
-            plugins = tuple(plugin for plugin in self._plugins if plugin.name not in skipped)
-            names = tuple(plugin.name for plugin in plugins)
-            unsettled = tuple(plugin for plugin in plugins if self._reads[plugin.name] in _UNSETTLED)
-            are_local = all(self._reads[name] in LOCAL for name in names)
-            of_node = self._ways_to_ask(plugins, skipped)
-            found = self._by_skipped[skipped] = _Active(plugins, names, unsettled, are_local, of_node)
+            every = tuple(one for one in self._filters if one.name not in skipped)
+            names = tuple(one.name for one in every)
+            unsettled = tuple(one for one in every if one.reads in _UNSETTLED)
+            settled = tuple(one for one in every if one.reads not in _UNSETTLED)
+            settled_names = tuple("" if one in unsettled else one.name for one in every)
+            are_local = all(one.is_local for one in every)
+            of_node = self._ways_to_ask(every, skipped)
+            found = _Active(every, names, settled, unsettled, settled_names, are_local, of_node)
+            self._by_skipped[skipped] = found
         return found
 
     def _ways_to_ask(
-        self, plugins: Sequence[FilterPlugin], skipped: frozenset[str]
+        self, filters: Sequence[Filter], skipped: frozenset[str]
     ) -> tuple[FilterOfNode | None, ...] | None:
         if any(plugin.name not in skipped for plugin in self._extensions):
             return None
         ways: list[FilterOfNode | None] = []
-        for plugin in plugins:
-            way = self._of_node.get(plugin.name)
-            if way is None and self._reads[plugin.name] is not _NODE:
+        for one in filters:
+            if one.of_node is None and one.reads is not _NODE:
                 return None
-            ways.append(way)
+            ways.append(one.of_node)
         return tuple(ways)
 
     def _override_nominated(
@@ -221,36 +223,78 @@ class Filtering:
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: FilterMemory, active: _Active
     ) -> bool:
         """Bring the remembered verdicts level with the snapshot; return whether none of them is an Error."""
-        quiet = True
         changes = self._reuse.changes
         changes.look(snapshot)
         touched = changes.since(memory.position)
         memory.position = changes.now
-        one_by_one = state.timing is None
-        recombine: Rows = ALL_ROWS if touched is None else touched.any
         if touched is None:
-            memory.nominated.clear()
-        elif memory.nominated:
+            return self._level_anew(state, pod, snapshot, memory, active)
+        if memory.nominated:
             for row in touched.any.tolist():
                 memory.nominated.pop(row, None)
-        for plugin in active.plugins if touched is None or len(touched.node) else active.unsettled:
-            name, reads = plugin.name, self._reads[plugin.name]
-            part = memory.parts.get(name)
-            if reads not in LOCAL:
-                recombine = ALL_ROWS
-            if reads is _CLUSTER:
+        filters = active.every if len(touched.node) else active.unsettled
+        quiet = self._ask_each(state, pod, snapshot, memory, filters)
+        is_whole = memory.position is NOWHERE or not all(one.is_local for one in filters)
+        _combine(memory, len(snapshot), active.names, ALL_ROWS if is_whole else touched.any)
+        return quiet
+
+    def _level_anew(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: FilterMemory, active: _Active
+    ) -> bool:
+        """Do the same for a memory of which nothing holds any more.
+
+        What the Node objects alone decide is kept for all pods that the settled filters cannot tell apart: most often
+        only the others are left to be asked.
+        """
+        changes, quiet = self._reuse.changes, True
+        base = self._reuse.settled.of((state.skip_filter, *[one.key(pod) for one in active.settled]), snapshot)
+        has_same_nodes = changes.has_same_nodes(base.position)
+        base.position = changes.now
+        if not has_same_nodes:
+            quiet = self._ask_each(state, pod, snapshot, base, active.settled)
+            _combine(base, len(snapshot), active.settled_names, ALL_ROWS)
+            base.passed = rows_passed(base.first, snapshot)
+        memory.nominated.clear()
+        memory.parts.update(base.parts)
+        if base.position is NOWHERE:
+            memory.position = NOWHERE
+        quiet = self._ask_each(state, pod, snapshot, memory, active.unsettled) and quiet
+        parts = memory.parts
+        # In their order, in which traces tell of them.
+        memory.verdicts = {name: parts[name].verdicts for name in active.names}
+        for one in active.unsettled:
+            if parts[one.name].failing:
+                _combine(memory, len(snapshot), active.names, ALL_ROWS)
+                return quiet
+        memory.first, memory.passed = base.first.copy(), base.passed
+        return quiet
+
+    def _ask_each(
+        self,
+        state: CycleState,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        memory: FilterMemory,
+        filters: Sequence[Filter],
+    ) -> bool:
+        """Bring some filters' verdicts level; return whether none of them is an Error."""
+        quiet, changes = True, self._reuse.changes
+        for one in filters:
+            part = memory.parts.get(one.name)
+            if one.reads is _CLUSTER:
                 part = FilterPart(snapshot)
             elif part is None:
-                part = self._reuse.filter_parts.of((name, self._keys[name](pod)), snapshot)
-            way = self._of_node.get(name) if one_by_one else None
-            one = None if way is None else partial(way, state, pod)
-            quiet = not part.level(partial(_ask, plugin, state, pod, snapshot), reads, changes, one) and quiet
-            if part.position is NOWHERE:
-                # It broke: all are asked again the next time.
-                memory.position, recombine = NOWHERE, ALL_ROWS
-            if memory.parts.get(name) is not part:
-                memory.parts[name], memory.verdicts[name] = part, part.verdicts
-        _combine(memory, len(snapshot), active.names, recombine)
+                part = self._reuse.filter_parts.of((one.name, one.key(pod)), snapshot)
+            if part.position != changes.now:
+                way = one.of_node if state.timing is None else None
+                ask_one = None if way is None else partial(way, state, pod)
+                ask = partial(ask_filter, one.plugin, state, pod, snapshot)
+                quiet = not part.level(ask, one.reads, changes, ask_one) and quiet
+                if part.position is NOWHERE:
+                    # It broke: all are asked again the next time.
+                    memory.position = NOWHERE
+            if memory.parts.get(one.name) is not part:
+                memory.parts[one.name], memory.verdicts[one.name] = part, part.verdicts
         return quiet
 
     def unsettled(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> Sequence[OneByOne] | None:
@@ -259,12 +303,9 @@ class Filtering:
         active = self._active(state.skip_filter)
         if memory is None or memory.position != position_of(snapshot) or not active.are_local:
             return None
-        if any(self._reads[plugin.name] is not _SUMS for plugin in active.unsettled):
+        if any(one.reads is not _SUMS or one.of_node is None for one in active.unsettled):
             return None
-        ways = [self._of_node.get(plugin.name) for plugin in active.unsettled]
-        parts = [memory.parts[plugin.name] for plugin in active.unsettled]
-        found = [(way, part) for way, part in zip(ways, parts, strict=True) if way is not None]
-        return found if len(found) == len(ways) else None
+        return [(one.of_node, memory.parts[one.name]) for one in active.unsettled if one.of_node is not None]
 
     # One node: dry runs.
 
@@ -273,13 +314,13 @@ class Filtering:
         rows = np.array([row], dtype=np.intp)
         known = self._known(state, pod, snapshot, row)
         active = self._active(state.skip_filter)
-        for plugin, name in zip(active.plugins, active.names, strict=True):
-            if known is not None and self._reads[name] is _NODE:
-                verdicts, index = known[0][name], known[1]
+        for one in active.every:
+            if known is not None and one.reads is _NODE:
+                verdicts, index = known[0][one.name], known[1]
             else:
-                verdicts, index = _ask(plugin, state, pod, snapshot, rows), 0
+                verdicts, index = ask_filter(one.plugin, state, pod, snapshot, rows), 0
             if verdicts.codes[index]:
-                return verdicts.status(index, name, self._error_text(pod))
+                return verdicts.status(index, one.name, self._error_text(pod))
         return SUCCESS
 
     def _error_text(self, pod: PodInfo) -> FilterErrorText | None:
@@ -366,41 +407,6 @@ class Filtering:
         return SUCCESS
 
 
-def _ask(plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
-    timing = state.timing
-    began = 0 if timing is None else timing.timer()
-    try:
-        answer = plugin.filter(state, pod, snapshot, rows)
-        if not _is_of_the_core(type(plugin)):
-            answer = _checked(answer, snapshot.count(rows))
-    except Exception as raised:
-        answer = _ask_one_by_one(plugin, state, pod, snapshot, rows, raised)
-    if timing is not None:
-        timing.note(plugin.name, "Filter", Code.SUCCESS, began)
-    return answer
-
-
-def _ask_one_by_one(
-    plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows, raised: Exception
-) -> Verdicts:
-    """Return the verdicts of a plugin that raised over some rows: each row's own, Error where it raises there too."""
-    every = snapshot.every_row[rows].tolist()
-    statuses: list[Status] = []
-    if len(every) == 1 or isinstance(raised, WrongAnswerError):
-        statuses = [error(str(raised))] * len(every)
-        every = []
-    for row in every:
-        try:
-            statuses.append(plugin.filter(state, pod, snapshot, np.array([row], dtype=np.intp)).status(0))
-        except Exception as own:
-            statuses.append(error(str(own)))
-    reasons = list(dict.fromkeys(status.reasons for status in statuses))
-    number = {own: key for key, own in enumerate(reasons)}
-    codes = np.array([status.code for status in statuses], dtype=np.int8)
-    keys = np.array([number[status.reasons] for status in statuses], dtype=np.int64)
-    return Verdicts(codes, keys, reasons.__getitem__, pieced=True)
-
-
 def _mark_absent(outcome: FilterOutcome, result: PreFilterResult, tried: int | None) -> NDArray[np.bool_] | None:
     """Mark the rows that PreFilter ruled out, and return them; one that is tried before all others is looked at."""
     if result.node_names is None:
@@ -417,28 +423,15 @@ def _mark_absent(outcome: FilterOutcome, result: PreFilterResult, tried: int | N
     return absent
 
 
-@cache
-def _is_of_the_core(plugin: type) -> bool:
-    """Return whether a plugin's answers need not be looked at: the tests of the core's own have done that."""
-    return plugin.__module__.startswith("scheduler_core.")
-
-
-def _checked(answer: Verdicts, count: int) -> Verdicts:
-    """Return verdicts in which whatever a Filter may not answer (Wait, Skip, an unknown code) is an Error.
-
-    Raises:
-        WrongAnswerError: it did not answer for every node.
-    """
-    if len(answer.codes) != count or len(answer.keys) != count:
-        raise WrongAnswerError(f"{len(answer.codes)} verdicts and {len(answer.keys)} keys for {count} nodes")
-    strange = ~np.isin(answer.codes, _ALLOWED)
-    if strange.any():
-        answer.codes[strange] = _ERROR
-    return answer
-
-
 def _combine(memory: FilterMemory, count: int, active: Sequence[str], rows: Rows) -> None:
-    """Find each row's first failing filter again, for the rows that were asked about again."""
+    """Find each row's first failing filter again, for the rows that were asked about again.
+
+    Args:
+        memory: holds the verdicts.
+        count: of all rows.
+        active: the filters' names in order; in an empty one's place there is none.
+        rows: which.
+    """
     if not isinstance(rows, slice) and len(rows) <= FEW_ROWS_MAX:
         verdicts = memory.verdicts
         for row in rows.tolist():
@@ -447,11 +440,12 @@ def _combine(memory: FilterMemory, count: int, active: Sequence[str], rows: Rows
                 if verdicts[name].codes[row]:
                     first_failing = index
                     break
-            memory.first[row] = first_failing
+            if memory.first[row] != first_failing:
+                memory.first[row], memory.passed = first_failing, None
         return
     first = np.full(count, PASSED, dtype=np.int8)
     for index in range(len(active) - 1, -1, -1):
-        part = memory.parts[active[index]]
-        if part.failing:
+        part = memory.parts[active[index]] if active[index] else None
+        if part is not None and part.failing:
             first[part.verdicts.codes != 0] = index
-    memory.first = first
+    memory.first, memory.passed = first, None

@@ -129,8 +129,14 @@ class Changes:
             self._snapshot, self.now = snapshot, now
             self._known.clear()
 
+    def has_same_nodes(self, position: Position) -> bool:
+        """Return whether all Node objects are those of a position."""
+        return position[0] == self.now[0] and position[1] == self.now[1]
+
     def since(self, position: Position) -> Touched | None:
         """Return what was touched between a position and now; None: everything is to be recomputed."""
+        if position is NOWHERE:
+            return None
         known = self._known
         if position not in known:
             assert self._snapshot is not None
@@ -175,7 +181,7 @@ class FilterPart:
             # Most often all that has happened is the pod before.
             code = self._level_one(ask_one, touched.only)
             if code is not None:
-                self.failing = bool(code) or (self.failing and bool(kept.codes.any()))
+                self.failing = bool(code) or (self.failing and bool(np.count_nonzero(kept.codes)))
                 return False
         rows = ALL_ROWS if touched is None else touched.rows_for(reads)
         if not isinstance(rows, slice):
@@ -184,13 +190,14 @@ class FilterPart:
             fresh = ask(rows)
             codes = fresh.codes.tolist()
             if not fresh.pieced and _ERROR not in codes:
+                kept.make_own()
                 kept.codes[rows], kept.keys[rows], kept.explain = fresh.codes, fresh.keys, fresh.explain
-                self.failing = any(codes) or (self.failing and bool(kept.codes.any()))
+                self.failing = any(codes) or (self.failing and bool(np.count_nonzero(kept.codes)))
                 return False
             # An error's key means nothing to the plugin's own `explain`: do not mix the two.
         fresh = ask(ALL_ROWS)
         kept.codes, kept.keys, kept.explain = fresh.codes, fresh.keys, fresh.explain
-        self.failing = bool(kept.codes.any())
+        self.failing = bool(np.count_nonzero(kept.codes))
         is_broken = self.failing and bool((kept.codes == _ERROR).any())
         if is_broken or fresh.pieced:
             # An error may go with its cause, whatever that was.
@@ -201,7 +208,9 @@ class FilterPart:
         """Take the answer for the one row that has changed since `before`, when all passed; return whether it does."""
         if self.position not in (before, now) or answer[0]:
             return False
-        self.verdicts.keys[row] = answer[1]
+        if self.verdicts.keys[row] != answer[1]:
+            self.verdicts.make_own()
+            self.verdicts.keys[row] = answer[1]
         self.position = now
         return True
 
@@ -213,7 +222,10 @@ class FilterPart:
             return None
         if code == _ERROR:
             return None
-        self.verdicts.codes[row], self.verdicts.keys[row] = code, key
+        kept = self.verdicts
+        if kept.codes[row] != code or kept.keys[row] != key:
+            kept.make_own()
+            kept.codes[row], kept.keys[row] = code, key
         return code
 
 
@@ -265,6 +277,7 @@ class FilterMemory:
         parts: filter → its verdicts; those that read the whole cluster are asked in every cycle.
         verdicts: the same, as the outcome shows them.
         first: (N,) int8, first failing filter per row; see `FilterOutcome.first`.
+        passed: the rows that passed, ascending; None: nobody has looked.
         nominated: row → (the nominated pods that were added, the verdict with them); see `Filtering`.
     """
 
@@ -273,6 +286,7 @@ class FilterMemory:
     parts: dict[str, FilterPart] = field(default_factory=dict)
     verdicts: dict[str, Verdicts] = field(default_factory=dict)
     first: Codes = field(default_factory=lambda: _NO_CODES)
+    passed: NDArray[np.intp] | None = None
     nominated: dict[int, tuple[tuple[PodInfo, ...], Status]] = field(default_factory=dict)
 
 
@@ -291,6 +305,27 @@ class ScoreMemory:
     parts: dict[str, ScorePart] = field(default_factory=dict)
     base: Ints = field(default_factory=lambda: _NO_KEYS)
     seen: bool = False
+
+
+@dataclass(slots=True)
+class SettledScores:
+    """What those score plugins come to that need not be asked again while no Node object changes.
+
+    Attributes:
+        parts: score plugin → its raw scores.
+        even: what those add to every total whose raw scores are all 0.
+        uneven: whether there are others.
+        rows: the rows last scored; another array's are others.
+        added: (K,) what the others come to there.
+    """
+
+    snapshot: Snapshot
+    position: Position = NOWHERE
+    parts: dict[str, ScorePart] = field(default_factory=dict)
+    even: int = 0
+    uneven: bool = False
+    rows: NDArray[np.intp] | None = None
+    added: Ints = field(default_factory=lambda: _NO_KEYS)
 
 
 class _OfSnapshot(Protocol):
@@ -315,13 +350,14 @@ class Recent(Generic[_Kept]):
         """Return what is remembered; something fresh when that is nothing for this snapshot, or reuse is off."""
         if not self._enabled:
             return self._make(snapshot)
-        found = self._late.get(key)
+        late = self._late
+        found = late.get(key)
         if found is None or found.snapshot is not snapshot:
-            found = self.known(key, snapshot)
-            if found is None:
+            found = self._before.get(key)
+            if found is None or found.snapshot is not snapshot:
                 found = self._make(snapshot)
-            if len(self._late) >= self._most:
-                self._before, self._late = self._late, {}
+            if len(late) >= self._most:
+                self._before, self._late = late, {}
             self._late[key] = found
         return found
 
@@ -342,6 +378,9 @@ class Reuse:
     Attributes:
         changes: what has changed since answers were level; whoever begins to level looks at the snapshot first.
         filters: (shape, plugins left out) → Filter.
+        settled: (plugins left out, the settled ones' keys of the pod) → those filters that need not be asked again
+            while no Node object changes.
+        settled_scores: the same of score plugins.
         scores: (shape, plugins left out) → Score.
         filter_parts: (plugin, its key of the pod) → one filter.
         score_parts: (plugin, its key of the pod) → one score plugin.
@@ -350,6 +389,8 @@ class Reuse:
     def __init__(self, enabled: bool = True) -> None:
         self.changes = Changes()
         self.filters = Recent(FilterMemory, SHAPES_MAX, enabled)
+        self.settled = Recent(FilterMemory, SHAPES_MAX, enabled)
+        self.settled_scores = Recent(SettledScores, SHAPES_MAX, enabled)
         self.scores = Recent(ScoreMemory, SHAPES_MAX, enabled)
         self.filter_parts = Recent(FilterPart, PARTS_MAX, enabled)
         self.score_parts = Recent(ScorePart, PARTS_MAX, enabled)

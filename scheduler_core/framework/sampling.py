@@ -86,7 +86,7 @@ def _sample_all(outcome: FilterOutcome, wanted: int, start: int, *, until_next: 
     outcome.processed = count
     if wanted >= count:
         return
-    passed = np.flatnonzero(first == PASSED)
+    passed = outcome.feasible
     number = wanted if until_next else wanted - 1
     if number >= len(passed):
         return

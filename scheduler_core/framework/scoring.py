@@ -21,16 +21,17 @@ from scheduler_core.framework.interface import (
     shape_of,
 )
 from scheduler_core.framework.ranking import Ranking
-from scheduler_core.framework.reuse import Position, Reuse, ScoreMemory, ScorePart, position_of
+from scheduler_core.framework.reuse import Position, Reuse, ScoreMemory, ScorePart, SettledScores, position_of
 from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 from scheduler_core.kernels.resources import InvalidScoreError
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 
 _CLUSTER: Final = Reads.CLUSTER
 _SUMS: Final = Reads.NODE_AND_SUMS
+_UNSETTLED: Final = (*OF_ONE_NODE, Reads.CLUSTER)
 
 
 class _ScoreError(Exception):
@@ -66,6 +67,8 @@ class _Active:
     Attributes:
         every: all of them.
         kept: those whose raw scores are reused.
+        settled: those of them that need not be asked again while no Node object changes.
+        fresh: all but these.
         unsettled: those of them to be asked again although no Node object changed.
         summed: those of them without normalisation: their sum is kept.
         open: those that every cycle must look at: all but what is summed up and within range.
@@ -73,6 +76,8 @@ class _Active:
 
     every: tuple[_Scorer, ...]
     kept: tuple[_Scorer, ...]
+    settled: tuple[_Scorer, ...]
+    fresh: tuple[_Scorer, ...]
     unsettled: tuple[_Scorer, ...]
     summed: tuple[_Scorer, ...]
     open: tuple[_Scorer, ...]
@@ -290,6 +295,8 @@ class Scoring:
             found = self._by_skipped[skipped] = _Active(
                 every,
                 kept,
+                tuple(one for one in kept if one.reads not in OF_ONE_NODE),
+                tuple(one for one in every if one.reads in _UNSETTLED),
                 tuple(one for one in kept if one.reads in OF_ONE_NODE),
                 tuple(one for one in kept if one.normalizer is None),
                 tuple(one for one in every if one.reads is _CLUSTER or one.normalizer is not None or not one.ranged),
@@ -298,28 +305,66 @@ class Scoring:
 
     def _first_totals(self, cycle: _Cycle, active: _Active) -> tuple[dict[str, Ints], Ints]:
         """Return what `_totals` does, for a shape that may never come again: nothing is summed up for later."""
-        raw: dict[str, Ints] = {}
+        settled = self._settled(cycle, active)
+        raw = {name: part.raw for name, part in settled.parts.items()}
         total = np.zeros(len(cycle.rows), dtype=np.int64)
-        for one in active.every:
+        total += settled.even
+        if settled.uneven:
+            total += self._added(cycle, active, settled)
+        for one in active.fresh:
             if one.reads is _CLUSTER:
-                own = raw[one.name] = _score(one.plugin, cycle, cycle.rows)
+                own = _score(one.plugin, cycle, cycle.rows)
             else:
                 part = self._reuse.score_parts.of((one.name, one.key(cycle.pod)), cycle.snapshot)
-                if cycle.everywhere or part.seen:
+                if part.seen:
                     self._level(cycle, part, one)
-                    if part.even is not None:
-                        raw[one.name] = part.raw
-                        total += part.even
-                        continue
-                    own = raw[one.name] = cycle.of(part.raw)
+                    own = cycle.of(part.raw)
                 else:
+                    # Pods may never ask for as much again.
                     part.seen = True
-                    own = raw[one.name] = _score(one.plugin, cycle, cycle.rows)
+                    own = _score(one.plugin, cycle, ALL_ROWS if cycle.everywhere else cycle.rows)
+            raw[one.name] = own
             if one.normalizer is not None:
                 own = _normalized(one, cycle.state, cycle.pod, own)
             self._check(one, own)
             total += own if one.weight == 1 else own * one.weight
         return raw, total
+
+    def _settled(self, cycle: _Cycle, active: _Active) -> SettledScores:
+        """Return what the settled plugins come to, kept for all pods that they cannot tell apart."""
+        changes = self._reuse.changes
+        key = (cycle.state.skip_score, *[one.key(cycle.pod) for one in active.settled])
+        found = self._reuse.settled_scores.of(key, cycle.snapshot)
+        if not changes.has_same_nodes(found.position):
+            found.even, found.uneven, found.rows = 0, False, None
+            for one in active.settled:
+                part = found.parts.get(one.name)
+                if part is None:
+                    part = self._reuse.score_parts.of((one.name, one.key(cycle.pod)), cycle.snapshot)
+                    found.parts[one.name] = part
+                self._level(cycle, part, one)
+                if part.even is None:
+                    found.uneven = True
+                else:
+                    found.even += part.even
+        # Only now: a plugin may have raised.
+        found.position = changes.now
+        return found
+
+    def _added(self, cycle: _Cycle, active: _Active, settled: SettledScores) -> Ints:
+        """Return (K,) what those settled plugins come to together whose raw scores are not all 0."""
+        if settled.rows is not cycle.rows:
+            added = np.zeros(len(cycle.rows), dtype=np.int64)
+            for one in active.settled:
+                part = settled.parts[one.name]
+                if part.even is None:
+                    own = cycle.of(part.raw)
+                    if one.normalizer is not None:
+                        own = _normalized(one, cycle.state, cycle.pod, own)
+                    self._check(one, own)
+                    added += own * one.weight
+            settled.added, settled.rows = added, cycle.rows
+        return settled.added
 
     def _totals(self, cycle: _Cycle, memory: ScoreMemory, active: _Active) -> tuple[dict[str, Ints], Ints]:
         """Return raw scores by plugin ((N,) for all rows, or (K,)) and (K,) totals."""
@@ -383,7 +428,7 @@ class Scoring:
         if one.normalizer is None and one.reads in OF_ONE_NODE:
             # Resources rarely score 0 everywhere: looking costs more than adding.
             return
-        if not part.raw.any():
+        if not np.count_nonzero(part.raw):
             nothing = np.zeros(1, dtype=np.int64)
             if one.normalizer is not None:
                 nothing = _normalized(one, cycle.state, cycle.pod, nothing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -50,12 +51,24 @@ class Verdicts:
     explain: Callable[[int], tuple[str, ...]]
     pieced: bool = False
 
+    def make_own(self) -> None:
+        """Copy arrays that others have too (`all_pass`), before they are written to."""
+        if not self.codes.flags.writeable:
+            self.codes, self.keys = self.codes.copy(), self.keys.copy()
+
     def status(self, index: int, plugin: str = "", error_text: FilterErrorText | None = None) -> Status:
         """Return the answer for the index-th node; an Error under a plugin's name is worded as the era words it."""
         code = int(self.codes[index])
         if not code:
             return SUCCESS
         return under_name(Status(Code(code), self.explain(int(self.keys[index]))), plugin, error_text)
+
+
+def rows_passed(first: NDArray[np.int8], snapshot: Snapshot) -> NDArray[np.intp]:
+    """Return the rows of a `FilterOutcome.first` that passed, ascending; of all rows `Snapshot.every_row` itself."""
+    passed = first == PASSED
+    everywhere = np.count_nonzero(passed) == len(passed)
+    return snapshot.every_row if everywhere else passed.nonzero()[0]
 
 
 def under_name(status: Status, plugin: str, error_text: FilterErrorText | None) -> Status:
@@ -67,6 +80,14 @@ def under_name(status: Status, plugin: str, error_text: FilterErrorText | None) 
             (f'running "{plugin}" filter plugin: {message}',) if error_text is None else (error_text(plugin, message),)
         )
     return Status(status.code, reasons, plugin)
+
+
+@lru_cache(maxsize=16)
+def all_pass(count: int) -> tuple[Codes, NDArray[np.int64]]:
+    """Return codes and keys of `count` nodes that all pass; shared, and therefore not to be written to."""
+    codes, keys = np.zeros(count, dtype=np.int8), np.zeros(count, dtype=np.int64)
+    codes.flags.writeable = keys.flags.writeable = False
+    return codes, keys
 
 
 def single_reason(failed: Mask, code: Code, reason: str) -> Verdicts:
@@ -142,9 +163,7 @@ class FilterOutcome:
     def feasible(self) -> NDArray[np.intp]:
         """Return the rows that passed, ascending; worked out once, when Filter is done. Treat them as frozen."""
         if self._feasible is None:
-            passed = self.first == PASSED
-            everywhere = np.count_nonzero(passed) == len(passed)
-            self._feasible = self.snapshot.every_row if everywhere else passed.nonzero()[0]
+            self._feasible = rows_passed(self.first, self.snapshot)
         return self._feasible
 
     @property

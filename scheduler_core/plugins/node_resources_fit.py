@@ -15,7 +15,7 @@ from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegis
 from scheduler_core.framework.interface import Detail, PreFilterResult, Reads, by_shape
 from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.status import SUCCESS, Code, Status
-from scheduler_core.framework.verdicts import Codes, Verdicts
+from scheduler_core.framework.verdicts import Codes, Verdicts, all_pass
 from scheduler_core.kernels.resources import (
     in_range,
     in_range_one,
@@ -69,18 +69,24 @@ Checked = Sequence[tuple[str, int]]
 
 def _judge(snapshot: Snapshot, rows: Rows, checked: Checked) -> tuple[Codes, Ints]:
     """Return (K,) codes and keys."""
+    has_places = snapshot.fits_everywhere(PLACES, 1)
+    tight = [
+        (index, resource, amount)
+        for index, (resource, amount) in enumerate(checked)
+        if not snapshot.fits_everywhere(resource, amount)
+    ]
+    if has_places and not tight:
+        return all_pass(snapshot.count(rows))
     count = snapshot.count(rows)
     keys: Ints = np.zeros(count, dtype=np.int64)
     codes: Codes = np.zeros(count, dtype=np.int8)
     if not count:
         return codes, keys
-    if not snapshot.fits_everywhere(PLACES, 1):
+    if not has_places:
         full = snapshot.pod_count[rows] >= snapshot.pod_limit[rows]
         keys[full] = 1
         codes[full] = _UNSCHEDULABLE
-    for index, (resource, amount) in enumerate(checked):
-        if snapshot.fits_everywhere(resource, amount):
-            continue
+    for index, resource, amount in tight:
         size = snapshot.allocatable_of(resource, rows)
         free = size - snapshot.requested_of(resource, rows)
         if np.minimum.reduce(free) < amount:
@@ -215,12 +221,12 @@ class NodeResourcesFit:
         if rows_one_by_one is not None and self._score_one is not None:
             infos = (snapshot.infos[row] for row in rows_one_by_one)
             return np.array([self._weigh_one(info, asked, self._score_one) for info in infos], dtype=np.int64)
-        weights = [one.weight for one in self._resources]
         plain = self._strategy == "LeastAllocated" and are_plain(snapshot, self._resources, asked)
         if plain and self._resources is CPU_AND_MEMORY:
             return least_allocated_pair(snapshot.pairs_of(rows, NON_ZERO), snapshot.pairs_of(rows, ALLOCATABLE), asked)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
         pairs = list(zip(requested, capacity, strict=True))
+        weights = [one.weight for one in self._resources]
         if plain:
             return mean_of_all([least_allocated(*pair, plain=True) for pair in pairs], weights)
         counts = [size != 0 for size in capacity]
