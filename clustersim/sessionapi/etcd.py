@@ -53,7 +53,6 @@ def show(call: Call) -> HttpResponse:
             )
         return answer({**_row(*found[0]), "value": found[0][1].object})
     found.sort(key=lambda pair: pair[0])
-    limit = limit
     rows = [_row(key, one) for key, one in found[:limit]]
     return answer({"prefix": root, "revision": call.store.revision, "count": len(found), "keys": rows})
 
