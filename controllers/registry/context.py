@@ -73,8 +73,9 @@ class Context:
     guard: Guard | None = None
     marks: Marks | None = None
     """Where the steps of this write are noted; None: nowhere."""
-    emptied: set[str] = field(default_factory=set)
-    """Where the body has empty lists and maps, which are left out: some of upstream's rules tell them from none."""
+    emptied: Mapping[str, Any] = field(default_factory=dict)
+    """The body's empty lists and maps by where they were: they are left out, and some of upstream's rules, and what its
+    sentences show, tell them from none."""
     repeated: Repeated | None = None
     """What the body says twice; None: nothing."""
     spelled: Mapping[str, bytes] | None = None

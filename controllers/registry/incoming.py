@@ -134,7 +134,7 @@ def new_document(
             document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run, user=context.user)
         )
         causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
-        causes += kind.validate(document) + kind.validate_new(document)
+        causes += _as_sent(lambda document: kind.validate(document) + kind.validate_new(document), document, context)
         _refuse(kind, metadata["name"], causes, reading.still_missing(kind, missing, document))
         reading.tell_zeroes(kind, missing, document)
         kind.settle(document)
@@ -251,10 +251,13 @@ def changed_document(
         if touched:
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
             causes = kind.admit_update(document, old, current)
-            # Rules of changes are asked of what stays as it was, too; many look at annotations.
-            if not kind.ratchets:
-                causes += kind.validate(document) * kind.rule_checks
-            causes += kind.validate_update(document, old)
+
+            def rules(document: Document) -> list[Cause]:
+                # Rules of changes are asked of what stays as it was, too; many look at annotations.
+                general = [] if kind.ratchets else kind.validate(document) * kind.rule_checks
+                return general + kind.validate_update(document, old)
+
+            causes += _as_sent(rules, document, context)
         if kind.spelled:
             now = spelling.of_document(kind, document, operation, context.spelled)
             causes += spelling.unchanged(kind, document, old, stored.data, now)
@@ -448,7 +451,8 @@ def _changed_part(
         _keep_metadata(metadata, old["metadata"])
         metadata_rules.drop_empty(metadata)
         causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, (0, kind.metadata_checks[1]))
-    _refuse(kind, stored.name, causes + subresource.part_rules(document, old))
+    causes += _as_sent(lambda document: subresource.part_rules(document, old), document, context)
+    _refuse(kind, stored.name, causes)
     return document
 
 
@@ -511,6 +515,22 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any], *, 
         counts = counts or document["metadata"].get("labels") != old["metadata"].get("labels")
     if counts:
         document["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _as_sent(rules: Callable[[Document], list[Cause]], document: Document, context: Context) -> list[Cause]:
+    """Return what rules find wrong, their sentences with the empty lists and maps that were sent.
+
+    They are as good as none (rules compare documents), and shown where the same is wrong either way.
+    """
+    causes = rules(document)
+    if not causes or not context.emptied:
+        return causes
+    shown = rules(reading.with_empty(document, context.emptied))
+    return shown if [_place(one) for one in shown] == [_place(one) for one in causes] else causes
+
+
+def _place(cause: Cause) -> tuple[str, str]:
+    return cause.field, cause.reason
 
 
 def _refuse(kind: Kind, name: str, causes: Sequence[Cause], missing: Sequence[Cause] = ()) -> None:

@@ -60,9 +60,9 @@ def form(value: Any, of: str) -> Any:
     if value is None and pointer:
         return None
     if of.startswith("[]"):
-        return [form(item, of[2:]) for item in value] if value else None
+        return None if value is None else [form(item, of[2:]) for item in value]
     if of == "{}":
-        return dict(sorted(value.items())) if value else None
+        return None if value is None else dict(sorted(value.items()))
     if of == "?":
         return value
     if of == "l":

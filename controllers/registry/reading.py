@@ -193,6 +193,17 @@ def is_there(document: Any, path: str) -> bool:
     return True
 
 
+def with_empty(document: Document, emptied: Mapping[str, Any]) -> Document:
+    """Return a document with the empty lists and maps that were sent and left out, as sentences show it."""
+    shown = copy_object(document)
+    for path, empty in emptied.items():
+        *outer, last = _PATH_PARTS.findall(path)
+        holder = _found(shown, outer)
+        if isinstance(holder, dict):
+            holder.setdefault(last, empty)
+    return shown
+
+
 def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     """Refuse a body of another type; what it leaves out, the path says."""
     check_type(kind.api_version, kind.kind, given)

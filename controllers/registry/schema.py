@@ -139,7 +139,7 @@ class Report:
     wrong: list[Cause] = field(default_factory=list)
     missing: list[Cause] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    emptied: set[str] = field(default_factory=set)
+    emptied: dict[str, Any] = field(default_factory=dict)
     """Where empty lists and maps were left out, metadata's aside."""
 
 
@@ -387,7 +387,7 @@ def _check_struct(
         if not checked and (entry.terse or _leaves_out(struct, name, entry)):
             del document[name]
             if entry.container and not where.startswith("metadata"):
-                report.emptied.add(where)
+                report.emptied[where] = checked
             continue
         document[name] = checked
     for name in ZERO_TIMES.get(struct.key, ()):

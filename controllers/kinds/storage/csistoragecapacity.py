@@ -30,7 +30,7 @@ def _capacity_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     topology, before = new.get("nodeTopology"), old.get("nodeTopology")
     shown = None if topology is None else fields.shown_selector(topology)
     causes = [] if topology == before else [fields.bad("nodeTopology", shown, "field is immutable")]
-    return causes + fields.immutable("storageClassName", new["storageClassName"], old["storageClassName"])
+    return causes + fields.immutable("storageClassName", new.get("storageClassName") or "", old["storageClassName"])
 
 
 KIND: Final = Kind(

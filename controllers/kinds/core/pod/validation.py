@@ -105,15 +105,7 @@ def selector(document: Mapping[str, Any], kind: str, *, needed: bool = True, unr
 
 
 def _unread_selector(asked: Mapping[str, Any], why: str) -> Cause:
-    written = {
-        "matchLabels": asked.get("matchLabels"),
-        "matchExpressions": [
-            {key: one[key] for key in ("key", "operator", "values") if one.get(key) or key != "values"}
-            for one in ({"key": "", "operator": "", **entry} for entry in asked.get("matchExpressions") or ())
-        ],
-    }
-    shown = {key: value for key, value in written.items() if value}
-    cause = fields.bad("spec.selector", fields.written(shown), why)
+    cause = fields.bad("spec.selector", fields.shown_selector(asked), why)
     return cause if why else Cause(cause.field, cause.message.removesuffix(": "), cause.reason)
 
 
