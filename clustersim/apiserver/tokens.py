@@ -14,6 +14,7 @@ from clustersim.apiserver.routes import Target
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.accounttokens import ISSUER, PREFIX, signer
+from controllers.admission.namespacelifecycle import NAMESPACES, check_home
 from controllers.kinds.table import find_kind
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
@@ -51,6 +52,8 @@ def _made(view: ReadView, target: Target, body: dict[str, Any]) -> Response:
     if metadata.get("name") not in (None, "", target.name):
         why = "must match the service account name if specified"
         raise invalid("TokenRequest", _GROUP, target.name, [fields.bad("metadata.name", metadata["name"], why)])
+    home = view.get(NAMESPACES, "", namespace)
+    check_home(None if home is None else home.object, namespace, target.kind.resource, target.name)
     account = view.get(target.kind.resource, namespace, target.name)
     if account is None:
         raise not_found(target.kind.resource, target.name)

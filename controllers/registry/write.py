@@ -248,7 +248,9 @@ class Write:
         passing = self._admission("create", kind, operation.namespace, None, operation.subresource)
         if passing.plugins:
             body = subresource.sent(operation)
-            passing.validate(body, _name_in(body))
+            name = _name_in(body)
+            passing.mutate(body, name)
+            passing.validate(body, name)
         return subresource.post(self, operation)
 
     def _update(self, kind: Kind, operation: Update) -> Stored:

@@ -238,3 +238,16 @@ def test_a_teacher_acts_as_anybody_and_nobody_else_does(room: Room) -> None:
         f'users "jane" is forbidden: User "{account}" cannot impersonate resource "users" in API group "" '
         "at the cluster scope"
     )
+
+
+def test_no_token_is_made_in_a_namespace_that_ends_or_is_not_there(room: Room) -> None:
+    home = {"metadata": {"name": "leaving"}, "spec": {"finalizers": ["kubernetes"]}}
+    room.ask("POST", "/api/v1/namespaces", home)
+    room.ask("POST", "/api/v1/namespaces/leaving/configmaps", {"metadata": {"name": "a", "finalizers": ["a.b/c"]}})
+    room.ask("DELETE", "/api/v1/namespaces/leaving")
+    status, refused = room.ask("POST", "/api/v1/namespaces/leaving/serviceaccounts/default/token", {})
+    why = "unable to create new content in namespace leaving because it is being terminated"
+    assert (status, refused["message"]) == (403, f'serviceaccounts "default" is forbidden: {why}')
+    assert refused["details"]["causes"][0]["reason"] == "NamespaceTerminating"
+    status, refused = room.ask("POST", "/api/v1/namespaces/nowhere/serviceaccounts/default/token", {})
+    assert (status, refused["message"]) == (404, 'namespaces "nowhere" not found')
