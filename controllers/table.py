@@ -164,7 +164,11 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ),
     ControllerEntry(VolumeProvisioner, VolumeProvisioner.NAME, VolumeProvisioner.RESOURCES),
     ControllerEntry(
-        EphemeralVolumes, EphemeralVolumes.NAME, EphemeralVolumes.RESOURCES, workers=flags.EPHEMERAL_VOLUME_SYNCS
+        EphemeralVolumes,
+        EphemeralVolumes.NAME,
+        EphemeralVolumes.RESOURCES,
+        workers=flags.EPHEMERAL_VOLUME_SYNCS,
+        source="ephemeral_volume",
     ),
     ControllerEntry(ClaimProtection, ClaimProtection.NAME, ClaimProtection.RESOURCES),
     ControllerEntry(VolumeProtection, VolumeProtection.NAME, VolumeProtection.RESOURCES),

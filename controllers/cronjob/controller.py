@@ -107,8 +107,8 @@ class Sync:
         if error is not None:
             self._event("FailedDelete", f"Deleted job: {error.message}", warning=True)
             return
+        # It is still looked at: how it ended counts.
         self._forget(metadata["uid"])
-        self._jobs = [one for one in self._jobs if one["metadata"]["uid"] != metadata["uid"]]
         self._event("SuccessfulDelete", f"Deleted job {metadata['name']}")
 
     def _forget(self, uid: str) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from controllers.daemonset import manage
 from controllers.daemonset.backoff import FailureBackoff
-from controllers.daemonset.placement import Placement, by_age, is_updated, pods_for
+from controllers.daemonset.placement import Placement, by_age, is_updated, node_of, pods_for
 from controllers.daemonset.revisions import Revisions, settle_revisions, unused_revisions
 from controllers.flags.controllermanager import BURST_REPLICAS
 from controllers.kit import history
@@ -78,11 +78,23 @@ class DaemonSetController:
             self._queue_matching(new)
 
     def _node_changed(self, old: Document | None, new: Document | None) -> None:
-        """A node came or went, or has other labels or taints: any set may want a pod there, or want it away."""
-        if old is not None and new is not None and _asked_of_node(old) == _asked_of_node(new):
+        """A node came, or has other labels or taints: sets that want a pod there or want it away look (syncNodeUpdate).
+
+        A pod that may stay where none would be made any more is counted anew with the next change of its set.
+        """
+        if new is None or (old is not None and _asked_of_node(old) == _asked_of_node(new)):
             return
         for owner in self._sets.all():
-            self._queue.add(key_of(owner))
+            runs, stays = Placement(owner).fit(new)
+            is_first = old is None and runs
+            if is_first or self._calls_for_a_look(owner, new["metadata"]["name"], runs=runs, stays=stays):
+                self._queue.add(key_of(owner))
+
+    def _calls_for_a_look(self, owner: Document, node: str, *, runs: bool, stays: bool) -> bool:
+        pods = self._pods.indexed("controller", owner["metadata"]["uid"])
+        if not any(node_of(pod) == node for pod in pods):
+            return runs
+        return not stays or bool((owner.get("status") or {}).get("numberMisscheduled"))
 
     def _revision_changed(self, old: Document | None, new: Document | None) -> None:
         document = new or old

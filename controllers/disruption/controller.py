@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
+from controllers.kinds.table import KINDS
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import controller_of
@@ -55,8 +56,6 @@ class DisruptionController:
         self._pods.add_index("namespace", _namespace, of=(NAMESPACE,))
         self._budgets.add_handler(self._budget_changed)
         self._pods.add_handler(self._pod_changed)
-        for lister in self._owners.values():
-            lister.add_handler(self._owner_changed)
 
     def _budget_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None:
@@ -73,14 +72,6 @@ class DisruptionController:
         for budget in budgets:
             if any(pod is not None and self._is_about(budget, pod) for pod in (old, new)):
                 self._queue.add(key_of(budget))
-
-    def _owner_changed(self, old: Document | None, new: Document | None) -> None:
-        owner = new or old
-        assert owner is not None, "a change has a state before or after"
-        if old is not None and new is not None and old["spec"].get("replicas") == new["spec"].get("replicas"):
-            return
-        for budget in self._budgets.indexed("namespace", owner["metadata"]["namespace"]):
-            self._queue.add(key_of(budget))
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Count a budget's pods and say how many may go; or end what was said of a pod that stayed after all."""
@@ -223,7 +214,7 @@ class DisruptionController:
             above = None if owner is None else self._owner_of(owner)
             top = above or owner
             if top is None:
-                raise LookupError(f'found no controllers for pod "{pod["metadata"]["name"]}"')
+                raise LookupError(_unasked(pod))
             asked[top["metadata"]["uid"]] = int(top["spec"].get("replicas") or 0)
         return sum(asked.values()), unmanaged
 
@@ -234,6 +225,17 @@ class DisruptionController:
             return None
         owner = lister.get(document["metadata"]["namespace"], reference["name"])
         return owner if owner is not None and owner["metadata"]["uid"] == reference["uid"] else None
+
+
+def _unasked(pod: Document) -> str:
+    """Say why the owner of a pod cannot be asked how many pods there should be."""
+    reference = controller_of(pod)
+    assert reference is not None, "a pod without an owner counts as unmanaged"
+    version, name = reference["apiVersion"], reference["kind"]
+    kind = next((one for one in KINDS if one.kind == name and one.api_version == version), None)
+    if kind is not None and kind.subresource("scale") is None:
+        return f"{kind.resource} does not implement the scale subresource"
+    return f'found no controllers for pod "{pod["metadata"]["name"]}"'
 
 
 def _namespace(document: Document) -> Iterable[str]:

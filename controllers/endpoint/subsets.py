@@ -6,10 +6,12 @@ Source: k8s.io/kubernetes/pkg/api/v1/endpoints/util.go, pkg/controller/endpoint 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from hashlib import md5
 from typing import Any, Final
 
 import msgspec
 
+from controllers.kit.hashing import printed
 from scheduler_core.api.document import Document
 
 MOST: Final = 1_000
@@ -53,8 +55,13 @@ def _subset(
     if others:
         subset["notReadyAddresses"] = others
     if ports:
-        subset["ports"] = sorted(ports, key=lambda port: msgspec.json.encode(port, order="sorted"))
+        subset["ports"] = sorted(ports, key=_hash_of) if len(ports) > 1 else ports
     return subset
+
+
+def _hash_of(port: Mapping[str, Any]) -> bytes:
+    """Return by what upstream orders the ports of a subset (portsByHash)."""
+    return md5(printed("v1.EndpointPort", port).encode(), usedforsecurity=False).digest()
 
 
 def _key(address: Mapping[str, Any]) -> tuple[str, str]:

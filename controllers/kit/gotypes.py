@@ -1,4 +1,4 @@
-"""The Go structs of a pod template: their fields in order, under their Go names and with their Go types.
+"""The Go structs of a pod template and of a port of Endpoints: their fields in order, with their Go names and types.
 
 A hash of a template is a hash of how Go prints it, so the order and the names matter beside the values.
 
@@ -120,6 +120,7 @@ v1.Container Name!:string Image:string Command:[]string Args:[]string WorkingDir
   LivenessProbe:*v1.Probe ReadinessProbe:*v1.Probe StartupProbe:*v1.Probe Lifecycle:*v1.Lifecycle
   TerminationMessagePath:string TerminationMessagePolicy:v1.TerminationMessagePolicy ImagePullPolicy:v1.PullPolicy
   SecurityContext:*v1.SecurityContext Stdin:bool StdinOnce:bool TTY=tty:bool
+v1.EndpointPort Name:string Port!:int32 Protocol:v1.Protocol AppProtocol:*string
 v1.ContainerPort Name:string HostPort:int32 ContainerPort!:int32 Protocol:v1.Protocol HostIP:string
 v1.EnvFromSource Prefix:string ConfigMapRef:*v1.ConfigMapEnvSource SecretRef:*v1.SecretEnvSource
 v1.ConfigMapEnvSource LocalObjectReference=:v1.LocalObjectReference Optional:*bool

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import owner_reference
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
+from controllers.kit.pods import controller_of, owner_reference
 from controllers.log.operations import Create
 from controllers.persistentvolume.documents import CLAIMS
 from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
 
 
 class EphemeralVolumes:
@@ -46,27 +47,52 @@ class EphemeralVolumes:
             return
         namespace = pod["metadata"]["namespace"]
         wanted = _templates(pod)
-        there = [name for name in wanted if self._claims.get(namespace, name) is not None]
-        reason = "claims are missing" if len(there) < len(wanted) else "as many claims as volumes"
-        work.tell(reason, desired={"ephemeral volumes": len(wanted)}, actual={"claims": len(there)})
-        for name, template in wanted.items():
-            if self._claims.get(namespace, name) is not None:
-                # Another's claim stays another's: the scheduler says so of the pod.
+        there = {name: self._claims.get(namespace, name) for name in wanted}
+        is_whole = all(there.values())
+        reason = "as many claims as volumes" if is_whole else "claims are missing"
+        count = sum(claim is not None for claim in there.values())
+        work.tell(reason, desired={"ephemeral volumes": len(wanted)}, actual={"claims": count})
+        for name, (volume, template) in wanted.items():
+            claim = there[name]
+            if claim is not None:
+                if not _is_for(pod, claim):
+                    where = f"PVC {namespace}/{name} was not created for pod {key}"
+                    raise _failed(pod, volume, ApiError(409, "Conflict", f"{where} (pod is not owner)"), work)
                 continue
-            given = template.get("metadata") or {}
-            owner = owner_reference({"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]})
-            metadata: Document = {"name": name, "ownerReferences": [owner]}
-            metadata |= {part: dict(given[part]) for part in ("labels", "annotations") if given.get(part)}
-            (result,) = yield [Create(CLAIMS, namespace, {"metadata": metadata, "spec": template.get("spec") or {}})]
-            if result.error is not None and result.error.code != 409:
-                work.event(pod, "Pod", "FailedCreate", str(result.error.message), event_type="Warning")
-                must(result)
+            (result,) = yield [Create(CLAIMS, namespace, _claim(pod, name, template))]
+            error = result.error
+            if error is not None:
+                why = f"create PVC {name}: {error.message}"
+                raise _failed(pod, volume, ApiError(error.code, error.reason, why), work)
 
 
-def _templates(pod: Document) -> dict[str, Document]:
-    """Return claim's name → template, of each ephemeral volume of a pod."""
+def _failed(pod: Document, volume: str, error: ApiError, work: Work) -> ApiError:
+    """Say of a pod why a volume has no claim; the error that ends this turn."""
+    text = f"ephemeral volume {volume}: {error.message}"
+    work.event(pod, "Pod", "FailedBinding", text, event_type="Warning")
+    return error
+
+
+def _is_for(pod: Document, claim: Document) -> bool:
+    owner = controller_of(claim)
+    return owner is not None and owner["uid"] == pod["metadata"]["uid"]
+
+
+def _claim(pod: Document, name: str, template: Document) -> Document:
+    given = template.get("metadata") or {}
+    owner = owner_reference({"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]})
+    metadata: Document = {"name": name, "ownerReferences": [owner]}
+    metadata |= {part: dict(given[part]) for part in ("labels", "annotations") if given.get(part)}
+    return {"metadata": metadata, "spec": template.get("spec") or {}}
+
+
+def _templates(pod: Document) -> dict[str, tuple[str, Document]]:
+    """Return claim's name → (volume, template), of each ephemeral volume of a pod."""
     return {
-        f"{pod['metadata']['name']}-{volume['name']}": volume["ephemeral"].get("volumeClaimTemplate") or {}
+        f"{pod['metadata']['name']}-{volume['name']}": (
+            volume["name"],
+            volume["ephemeral"].get("volumeClaimTemplate") or {},
+        )
         for volume in (pod.get("spec") or {}).get("volumes") or ()
         if volume.get("ephemeral") is not None
     }

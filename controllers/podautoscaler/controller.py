@@ -163,27 +163,28 @@ class _Look:
         pods = self._targets_pods(home, target)
         specs = self._spec.get("metrics") or ()
         statuses: list[Document] = []
-        failed: list[tuple[str, str]] = []
+        failed: list[tuple[str, str, Mapping[str, Any]]] = []
         best, name = 0, ""
         for metric in specs:
             try:
                 proposal, named, status = self._one(metric, pods, current)
             except Unknown as error:
                 statuses.append({"type": ""})
-                failed.append((f"Failed{_REASONS[metric['type']]}", str(error)))
-                self._warn(*failed[-1])
+                reason, why = f"Failed{_REASONS[metric['type']]}", str(error)
+                failed.append((reason, why, metric))
+                self._warn(reason, why)
                 continue
             statuses.append(status)
             if best == 0 or proposal.replicas > best:
                 best, name = proposal.replicas, named
         self._status["currentMetrics"] = statuses
         if failed and (len(failed) == len(specs) or best < current):
-            reason, why = failed[0]
+            reason, why, first = failed[0]
             text = f"the HPA was unable to compute the replica count: {why}"
             self._say("ScalingActive", "False", reason, text)
-            first = next(one for one in specs if f"Failed{_REASONS[one['type']]}" == reason)
-            where = _where(first)
-            text = f"invalid metrics ({len(failed)} invalid out of {len(specs)}), first error is: {where}: {why}"
+            text = (
+                f"invalid metrics ({len(failed)} invalid out of {len(specs)}), first error is: {_where(first)}: {why}"
+            )
             raise Unknown(text)
         text = f"the HPA was able to successfully calculate a replica count from {name}"
         self._say("ScalingActive", "True", "ValidMetricFound", text)
@@ -310,14 +311,36 @@ def _where(metric: Mapping[str, Any]) -> str:
     """Return how an error of a metric begins."""
     kind = metric["type"]
     source = metric.get(SOURCES[kind]) or {}
+    name = (source.get("metric") or {}).get("name")
     what = {
         "Resource": f"{source.get('name')} resource metric",
         "ContainerResource": f"{source.get('container')} container metric",
-        "External": f"{(source.get('metric') or {}).get('name')} external metric",
+        "External": f"{name} external metric",
         "Pods": "pods metric",
         "Object": "object metric",
     }
-    return f"failed to get {what[kind]} value"
+    target = source.get("target") or {}
+    # Upstream says it twice where it divides by the pods, and of an external metric in any case.
+    inner = ""
+    if kind == "External" and target.get("averageValue") is None:
+        inner = f": failed to get external metric {name}"
+    elif kind == "External" or (kind == "Object" and target.get("type") == "AverageValue"):
+        inner = f": failed to get {name} {kind.lower()} metric"
+    return f"failed to get {what[kind]} value{inner}"
+
+
+def _selector_text(selector: Mapping[str, Any] | None) -> str:
+    """Return a selector as Go prints upstream's."""
+    if selector is None:
+        return "nil"
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    terms = "".join(
+        f"LabelSelectorRequirement{{Key:{one['key']},Operator:{one['operator']},"
+        f"Values:[{' '.join(one.get('values') or ())}],}},"
+        for one in selector.get("matchExpressions") or ()
+    )
+    listed = f"MatchExpressions:[]LabelSelectorRequirement{{{terms}}}"
+    return f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},{listed},}}"
 
 
 def _no_adapter(kind: str, source: Mapping[str, Any], namespace: str) -> str:
@@ -325,7 +348,8 @@ def _no_adapter(kind: str, source: Mapping[str, Any], namespace: str) -> str:
     name = (source.get("metric") or {}).get("name")
     if kind == "External":
         why = f"the server could not find the requested resource (get {name}.external.metrics.k8s.io)"
-        head = f"unable to get external metric {namespace}/{name}/nil"
+        selector = _selector_text((source.get("metric") or {}).get("selector"))
+        head = f"unable to get external metric {namespace}/{name}/{selector}"
         return f"{head}: unable to fetch metrics from external metrics API: {why}"
     why = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
     if kind == "Pods":

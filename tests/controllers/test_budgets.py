@@ -72,6 +72,17 @@ def test_a_pod_of_an_owner_that_cannot_be_asked_lets_nothing_go() -> None:
     assert told(lab, "q")["CalculateExpectedPodCountFailed"][0] == "Warning"
 
 
+def test_an_owner_that_has_no_scale_is_told_by_its_kind() -> None:
+    daemons = workload("DaemonSet", "web", 1)
+    del daemons["spec"]["replicas"]
+    lab = Lab([node("n1"), daemons, budget("q", maxUnavailable=1)])
+    lab.run(20)
+    why = "daemonsets.apps does not implement the scale subresource"
+    assert condition(lab.get("poddisruptionbudgets.policy", "q"), "DisruptionAllowed")["message"] == why
+    text = f"Failed to calculate the number of expected pods: {why}"
+    assert told(lab, "q")["CalculateExpectedPodCountFailed"][1] == text
+
+
 def test_two_budgets_about_one_pod_are_told() -> None:
     lab = Lab([node("n1"), budget("a", minAvailable=1), budget("b", minAvailable=1), web("one")])
     lab.run(10)

@@ -52,6 +52,14 @@ def test_a_job_is_made_each_time_and_the_last_three_are_kept() -> None:
     assert ("SuccessfulDelete", f"Deleted job tick-{MINUTES + 1}") in events(lab, "CronJob")
 
 
+def test_a_job_that_is_not_kept_counts_as_the_last_that_succeeded() -> None:
+    lab = Lab([node("n1"), cron(orders={"run": "complete"}, successfulJobsHistoryLimit=0)])
+    lab.run(110)
+    assert names(lab) == []
+    status = lab.get(CRONJOBS, "tick")["status"]
+    assert status["lastSuccessfulTime"] > status["lastScheduleTime"]
+
+
 def test_jobs_that_run_longer_run_side_by_side_or_one_waits_or_takes_the_place() -> None:
     policies = ("Allow", "Forbid", "Replace")
     lab = Lab([node("n1"), *(cron(policy.lower(), concurrencyPolicy=policy) for policy in policies)])

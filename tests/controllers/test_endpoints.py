@@ -155,6 +155,18 @@ def test_headless_services_are_labelled_and_pods_have_host_names() -> None:
     assert slices(lab)[0]["metadata"]["labels"]["service.kubernetes.io/headless"] == ""
 
 
+def test_ports_of_a_subset_stand_in_upstreams_order() -> None:
+    ports = [
+        {"name": "a", "port": 1, "protocol": "SCTP"},
+        {"name": "b", "port": 2, "protocol": "UDP"},
+        {"name": "c", "port": 3},
+    ]
+    lab = Lab([node("n1"), service(ports=ports), behind("one")])
+    lab.run(20)
+    (subset,) = lab.get("endpoints", "web")["subsets"]
+    assert [port["name"] for port in subset["ports"]] == ["c", "b", "a"]
+
+
 def test_named_ports_are_each_pod_s_own() -> None:
     one, two = behind("one"), behind("two")
     one["spec"]["containers"][0]["ports"] = [{"name": "http", "containerPort": 8080}]

@@ -141,6 +141,55 @@ def test_a_pod_without_a_request_has_no_utilization() -> None:
     assert conditions(lab)["ScalingActive"] == ("False", "FailedGetResourceMetric")
 
 
+@pytest.mark.parametrize(
+    ("metric", "why", "inner"),
+    [
+        (
+            {"external": {"metric": {"name": "queue"}, "target": {"type": "Value", "value": "10"}}},
+            "unable to get external metric default/queue/nil: ",
+            "failed to get queue external metric value: failed to get external metric queue: ",
+        ),
+        (
+            {
+                "external": {
+                    "metric": {
+                        "name": "queue",
+                        "selector": {
+                            "matchLabels": {"a": "b"},
+                            "matchExpressions": [{"key": "z", "operator": "In", "values": ["y", "x"]}],
+                        },
+                    },
+                    "target": {"type": "AverageValue", "averageValue": "5"},
+                }
+            },
+            "unable to get external metric default/queue/&LabelSelector{MatchLabels:map[string]string{a: b,},"
+            "MatchExpressions:[]LabelSelectorRequirement{"
+            "LabelSelectorRequirement{Key:z,Operator:In,Values:[y x],},},}: ",
+            "failed to get queue external metric value: failed to get queue external metric: ",
+        ),
+        (
+            {
+                "object": {
+                    "describedObject": {"kind": "Service", "name": "web", "apiVersion": "v1"},
+                    "metric": {"name": "hits"},
+                    "target": {"type": "AverageValue", "averageValue": "9"},
+                }
+            },
+            "unable to get metric hits: Service on default web/",
+            "failed to get object metric value: failed to get hits object metric: ",
+        ),
+    ],
+)
+def test_a_metric_that_no_server_has_is_told_as_upstream_tells_it(metric: Document, why: str, inner: str) -> None:
+    (kind,) = metric
+    lab = Lab([node("n1"), busy(1, "10m"), scaler(metrics=[{"type": kind.capitalize(), **metric}])])
+    lab.run(60)
+    told = dict(events(lab))
+    assert told[f"FailedGet{kind.capitalize()}Metric"].startswith(why)
+    whole = f"invalid metrics (1 invalid out of 1), first error is: {inner}{why}"
+    assert told["FailedComputeMetricsReplicas"].startswith(whole)
+
+
 def test_a_target_of_no_replicas_is_left_alone() -> None:
     lab = Lab([node("n1"), busy(0, "10m"), scaler()])
     lab.run(40)

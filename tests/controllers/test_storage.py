@@ -374,7 +374,17 @@ class TestEphemeral:
         lab = Lab([node("n1"), storage_class(), claim("p-scratch"), self.scratch("p")])
         lab.run(3)
         message = lab.get("pods", "p")["status"]["conditions"][0]["message"]
-        assert "PVC default/p-scratch was not created for pod default/p (pod is not owner)" in message
+        why = "PVC default/p-scratch was not created for pod default/p (pod is not owner)"
+        assert why in message
+        told = {
+            row.object["message"]: row.object["source"]["component"]
+            for row in lab.rows()
+            if row.resource == "events" and row.object["reason"] == "FailedBinding"
+        }
+        assert told == {f"ephemeral volume scratch: {why}": "ephemeral_volume"}
+        lab.do(Delete("persistentvolumeclaims", "default", "p-scratch"))
+        lab.run(60)
+        assert lab.get("pods", "p")["status"]["phase"] == "Running"
 
 
 class TestKubelet:
