@@ -11,10 +11,12 @@ import { createIntents } from "./act/intents.js";
 import { PastLoader } from "./act/past.js";
 import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
 import { setAttribute } from "./dom/dom.js";
+import { makeFrames } from "./dom/frames.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { listenToHands } from "./hands.js";
 import { tagOf } from "./lib/languages.js";
+import { TICK_MS, untilNext } from "./lib/paced.js";
 import { loadTexts, text } from "./lib/text.js";
 import { dockHeight, mayReloadFor, rememberSession, sharesLooks } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
@@ -47,7 +49,7 @@ let view = emptyView();
 let ui = {
   lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]),
   selected: null, enlarged: false, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
-  phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(), looksAsked: null,
+  phone: PHONE.matches, dockHeight: dockHeight(), sharesLooks: sharesLooks(), looksAsked: null,
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "", gone: false },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
@@ -57,14 +59,24 @@ let ui = {
 };
 /** Server time minus this browser's, so that simulated time agrees on every screen. */
 let serverOffsetMs = 0;
+const SECOND_MS = 1_000;
 /** How often what is shown has changed; the last of these changes that the page shows. */
 let changes = 1;
 let painted = 0;
 
+/** Something else is to be shown: by the next picture. */
+function changed() {
+  changes += 1;
+  frames?.wake();
+}
+
+/** Null until the page is put together. @type {ReturnType<typeof makeFrames> | null} */
+let frames = null;
+
 /** @param {Partial<Ui>} change */
 const setUi = (change) => {
   ui = { ...ui, ...change };
-  changes += 1;
+  changed();
 };
 
 /**
@@ -73,7 +85,7 @@ const setUi = (change) => {
  */
 function fold(message) {
   view = applyMessage(view, message);
-  changes += 1;
+  changed();
 }
 
 const toast = mountToast(region("toasts"));
@@ -317,18 +329,29 @@ function connect() {
 
 const probe = installProbe(shown, () => ui, () => changes);
 let liveMs = 0;
+/**
+ * Shows what has changed since the last picture.
+ * @returns {number} milliseconds after which there is something to show again if nobody changes anything
+ */
 function paint() {
-  requestAnimationFrame(paint);
-  probe.frame();
-  liveMs = nextTimeMs(liveMs, view.clock, view.newestMs, Date.now() + serverOffsetMs);
+  const unixMs = Date.now() + serverOffsetMs;
+  liveMs = nextTimeMs(liveMs, view.clock, view.newestMs, unixMs);
   const showing = shown();
   const nowMs = past.view ? past.view.newestMs : liveMs;
   topbar.tick(showing, nowMs);
   const second = Math.floor(nowMs / 1000) !== Math.floor(ui.nowMs / 1000);
   ui = { ...ui, nowMs };
   if (!classAsked && hasClass(view)) void loadClass();
-  const voting = inClass?.follow(view, Date.now() + serverOffsetMs);
-  if (changes === painted && !second && !voting) return;
+  const counted = inClass?.follow(view, unixMs);
+  if (changes !== painted || second || counted) renderAll(showing);
+  if (changes !== painted) return 0;
+  if (view.clock && !view.clock.paused) return untilNext(performance.now(), TICK_MS);
+  // The end of a vote is counted down in real seconds, held time or not.
+  return inClass ? untilNext(unixMs, SECOND_MS) : Infinity;
+}
+
+/** @param {import("./lib/types.d.ts").View} showing */
+function renderAll(showing) {
   painted = changes;
   presenting?.follow(view);
   if (!past.view) hand.follow(view);
@@ -407,5 +430,5 @@ async function start() {
 }
 
 onLayout();
-requestAnimationFrame(paint);
+frames = makeFrames(paint);
 void start();

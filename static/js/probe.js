@@ -1,10 +1,7 @@
-/** `window.clustersim.state()`: what the page shows as plain data, for scripts and tests; and the frame rate. */
+/** `window.clustersim.state()`: what the page shows as plain data, for scripts and tests. */
 
 /** @import { PodSlim, Ui, View } from "./lib/types.d.ts" */
 import { nodes, objectsOf } from "./state/selectors.js";
-
-/** Milliseconds over which frames are counted. */
-const FPS_WINDOW_MS = 1_000;
 
 /**
  * @param {() => View} view
@@ -14,9 +11,6 @@ const FPS_WINDOW_MS = 1_000;
 export function installProbe(view, ui, changes) {
   let paintedRevision = 0;
   let paintedChange = 0;
-  let frames = 0;
-  let since = performance.now();
-  let fps = 0;
   const state = () => {
     const current = view();
     return {
@@ -40,19 +34,10 @@ export function installProbe(view, ui, changes) {
       clock: current.clock && { ...current.clock, simTimeMs: ui().nowMs },
       connection: ui().connection,
       selected: ui().selected,
-      fps,
     };
   };
   Object.assign(window, { clustersim: { state } });
   return {
-    frame() {
-      frames += 1;
-      const now = performance.now();
-      if (now - since < FPS_WINDOW_MS) return;
-      fps = Math.round((frames * 1000) / (now - since));
-      frames = 0;
-      since = now;
-    },
     /**
      * @param {number} revision
      * @param {number} change the last one that the page shows now

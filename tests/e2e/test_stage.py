@@ -312,3 +312,38 @@ def test_numbers_and_names_are_whole_in_a_laptops_inspector(open_classroom: Call
         }))"""
     )
     assert [word for word, count in words if count > 1 and " " not in word] == [], "no word is broken"
+
+
+COUNT_FRAMES = """() => {
+  const real = window.requestAnimationFrame.bind(window);
+  Object.assign(window, { asked: 0, realFrame: real });
+  window.requestAnimationFrame = (run) => { window.asked += 1; return real(run); };
+}"""
+
+NOBODY_ASKS = """() => new Promise((done) => {
+  const from = window.asked;
+  let left = 20;
+  const count = () => (left -= 1) ? window.realFrame(count) : done(window.asked === from);
+  window.realFrame(count);
+})"""
+"""Whether the page has asked for none of the next twenty pictures that the browser shows."""
+
+
+def test_a_paused_page_that_nobody_touches_asks_for_no_picture(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    classroom.session("PATCH", "/clock", {"paused": True})
+    teacher.evaluate(COUNT_FRAMES)
+    wait_state(teacher, lambda now: now["clock"]["paused"], "time is held")
+    teacher.wait_for_function(NOBODY_ASKS, polling=100)
+    # A hand, a message and time that runs each wake it.
+    field = teacher.locator(".st-field")
+    field.hover(position={"x": 60, "y": 60})
+    field.click(position={"x": 60, "y": 60})
+    wait_state(teacher, lambda now: now["selected"] is not None, "what lies under the pointer is selected")
+    teacher.wait_for_function(NOBODY_ASKS, polling=100)
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("late"))
+    wait_state(teacher, lambda now: any(one["name"] == "late" for one in now["pods"]), "the new pod is shown")
+    teacher.wait_for_function(NOBODY_ASKS, polling=100)
+    held = state(teacher)["clock"]["simTimeMs"]
+    classroom.session("PATCH", "/clock", {"paused": False})
+    wait_state(teacher, lambda now: now["clock"]["simTimeMs"] > held + 2_000, "the clock goes on")

@@ -75,7 +75,7 @@ export class DecisionLoader {
     const object = pod ? objectAt(view, "pods", pod) : null;
     const held = cycleUnderWay(view)?.cycle;
     const inHand = held && held.uid === object?.metadata.uid ? held : null;
-    const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
+    const version = [pod, view.ready, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
     this.view = view;
     if (version === this.version) {
       // The trace of a large cluster's cycle comes after the news of its point.
@@ -90,8 +90,11 @@ export class DecisionLoader {
       this.state = { pod, traces: [], selectedTraceId: "", pinned: "", loading: Boolean(pod) };
       this.fetchedAtMs = -FETCH_EVERY_MS;
     }
+    // A pod that is gone is not asked about: there would be no answer. What was heard of it stays.
+    if (view.ready && !object) this.state = { ...this.state, loading: false };
     this.merge(view);
-    if (pod) this.schedule();
+    if (object) this.schedule();
+    else clearTimeout(this.timer);
   }
 
   schedule() {

@@ -37,6 +37,15 @@ export function paced(everyMs, run) {
 export const TICK_MS = 80;
 
 /**
+ * Milliseconds until what waits for a gap is let through again, as `atMostEvery` counts them.
+ * @param {number} timeMs
+ * @param {number} gapMs
+ */
+export function untilNext(timeMs, gapMs) {
+  return gapMs - (timeMs % gapMs);
+}
+
+/**
  * Whether it is time again, for what is asked in every frame. All that wait for the same gap are let through in the same
  * frame, so that the page is laid out once for them.
  * @param {number} gapMs

@@ -738,7 +738,6 @@ export interface Ui {
   watches: WatchesTold;
   /** Renewals from before the page was opened. */
   leases: readonly Mark[];
-  fps: number;
   /** How others join: of what hangs on the wall that is by the class's code; `networkUrl` is what they open, once the server listens to more than this computer. */
   join: { url: string; code: string; reachable: boolean; networkUrl: string | null };
   /** The session that this one is a copy of: the way back. */

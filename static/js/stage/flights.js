@@ -119,7 +119,7 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
     const hand = layout.level <= 3 ? schedulers.hand() : null;
     const drawn = hand && !above(place(hand), place(parts.scroller)) ? connected(scene) : [];
     const paths = drawn.map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
-    overlay.paint(timeMs, colours, paths, place(parts.scroller));
+    return overlay.paint(timeMs, colours, paths, place(parts.scroller));
   }
 
   return { between, requests, paint };

@@ -162,5 +162,6 @@ export function makeListener(say) {
       waiting = [];
       passed = 0;
     },
+    waits: () => waiting.length > 0,
   };
 }

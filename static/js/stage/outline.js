@@ -137,7 +137,7 @@ export function mountOutline(element, dispatch, onFocus) {
     }
   }
 
-  return { render, tick, focusNode };
+  return { render, tick, focusNode, waits: () => pending };
 }
 
 /**

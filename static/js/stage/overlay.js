@@ -30,11 +30,12 @@ export function makeOverlay(host, canvas) {
    * @param {Colours} colours
    * @param {readonly (readonly Spot[])[]} connectors paths to the nodes of the tie or to the winner
    * @param {{left: number, top: number, right: number, bottom: number}} clip the field of nodes, within the host
+   * @returns {boolean} whether a later picture differs: something flies, or is to be wiped away
    */
   function paint(timeMs, colours, connectors, clip) {
     const alive = flights.filter((flight) => timeMs - flight.startMs < (flight.kind === "fly" ? FLIGHT_MS : TRAIL_MS));
     const look = `${colours.key} ${JSON.stringify(connectors)} ${clip.top} ${host.clientWidth} ${host.clientHeight}`;
-    if (flights.length === 0 && !dirty && look === last) return;
+    if (flights.length === 0 && !dirty && look === last) return false;
     dirty = flights.length > 0 && alive.length === 0;
     flights = alive;
     last = look;
@@ -51,6 +52,7 @@ export function makeOverlay(host, canvas) {
         else drawGlyph(context, flight.look, spot.x - FLYING_SIZE / 2, spot.y - FLYING_SIZE / 2, FLYING_SIZE, colours, dpr);
       }
     }
+    return flights.length > 0;
   }
 
   function resize() {

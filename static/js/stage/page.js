@@ -121,7 +121,10 @@ export function mountPage(element, dispatch, on) {
     outline.tick(timeMs);
   }
 
-  return { parts, lanes, schedulers, clients, render, tick };
+  /** Whether something is still to be told when its real time has come, though nothing happens. */
+  const waits = () => listener.waits() || outline.waits();
+
+  return { parts, lanes, schedulers, clients, render, tick, waits };
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The stage: the living picture of the cluster. `render` takes the newest view; one requestAnimationFrame loop paints
- * it, so views in between are skipped. The canvas shows nodes and motion, lanes and schedulers are DOM.
+ * The stage: the living picture of the cluster. `render` takes the newest view; before the browser's next picture it
+ * is painted, so views in between are skipped, and again while anything moves. The canvas shows nodes and motion, lanes and schedulers are DOM.
  */
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
@@ -8,7 +8,8 @@
 /** @import { Now } from "./story.js" */
 /** @import { Told, Turn } from "./told.js" */
 import { readColours } from "../dom/colours.js";
-import { atMostEvery, TICK_MS } from "../lib/paced.js";
+import { makeFrames } from "../dom/frames.js";
+import { atMostEvery, TICK_MS, untilNext } from "../lib/paced.js";
 import { makeField } from "./field.js";
 import { makeFlights } from "./flights.js";
 import { mountLens } from "./lens.js";
@@ -19,7 +20,14 @@ import { mountPage } from "./page.js";
 import { mountPointer } from "./pointer.js";
 import { makeStory } from "./story.js";
 import { trialOf } from "./trial.js";
+import { LINGER_MS } from "./told.js";
 import { makeViewport } from "./viewport.js";
+
+/** Events of a hand on the stage, wherever in it. */
+const HANDS = [
+  "pointermove", "pointerdown", "pointerup", "pointerleave", "wheel", "scroll", "click", "keydown", "focusin", "focusout",
+  "dragover", "dragleave", "drop",
+];
 
 /**
  * @param {HTMLElement} element filled by the stage; its size decides the layout
@@ -41,8 +49,7 @@ export function mountStage(element, dispatch) {
   const pointer = mountPointer(element, parts.scroller, {
     field, lens, dispatch, input: fieldInput, zoom: viewport.zoom, setZoom, toZone: viewport.toZone,
   });
-  const palette = makePalette(element);
-  const tickDue = atMostEvery(TICK_MS);
+  const [palette, tickDue] = [makePalette(element), atMostEvery(TICK_MS)];
   let focused = "";
 
   /**
@@ -70,6 +77,7 @@ export function mountStage(element, dispatch) {
     if (!now || !layout) return;
     const shown = { told: story.told(), live: story.live(), scene: story.sceneAt(timeMs), nowMs: story.simNow() };
     page.render(now, { ...shown, layout, colours: palette.colours() }, timeMs);
+    frames.wake();
   }
 
   /** @returns {FieldInput | null} */
@@ -82,17 +90,21 @@ export function mountStage(element, dispatch) {
     };
   }
 
-  /** @param {number} timeMs real */
+  /**
+   * @param {number} timeMs real
+   * @returns {number} milliseconds after which there is something to paint again if nothing happens
+   */
   function paint(timeMs) {
     const layout = viewport.layout();
     const now = story.now();
-    if (!now || !layout) return;
+    if (!now || !layout) return Infinity;
     if (story.advance(timeMs)) renderPage(timeMs);
     // Words first: what paints asks where things stand, and is answered by a layout that nothing overthrows any more.
-    if (tickDue(timeMs)) page.tick(now, story.simNow(), timeMs);
+    if (tickDue(performance.now())) page.tick(now, story.simNow(), timeMs);
     const input = fieldInput();
     if (input) field.paint(input);
-    flights.paint(timeMs, palette.colours(), story.scene(), layout);
+    const flying = flights.paint(timeMs, palette.colours(), story.scene(), layout);
+    return flying || story.scene()?.moving ? 0 : restMs(story, page, timeMs);
   }
 
   /**
@@ -110,14 +122,13 @@ export function mountStage(element, dispatch) {
     viewport.forgetRoom();
     renderPage(performance.now());
   });
-  const stop = everyFrame(paint);
+  const frames = makeFrames(paint);
+  const ends = [frames.stop, everyHand(element, frames.wake), unwatch, pointer.destroy];
 
   return {
     render, zoom: viewport.zoom, setZoom: (/** @type {number} */ wanted) => setZoom(wanted, null),
     destroy() {
-      stop();
-      unwatch();
-      pointer.destroy();
+      for (const end of ends) end();
       element.replaceChildren();
     },
   };
@@ -141,17 +152,27 @@ function makePalette(element) {
 }
 
 /**
- * Call it before every picture the browser shows, until the function handed back is called.
- * @param {(timeMs: number) => void} paint
+ * Milliseconds until the picture changes by itself where nothing moves: countdowns go on, a cycle that has ended fades.
+ * @param {Pick<ReturnType<typeof makeStory>, "now" | "live" | "told">} story
+ * @param {{waits: () => boolean}} page
+ * @param {number} timeMs real
  */
-function everyFrame(paint) {
-  /** @param {number} timeMs */
-  const loop = (timeMs) => {
-    frame = requestAnimationFrame(loop);
-    paint(timeMs);
-  };
-  let frame = requestAnimationFrame(loop);
-  return () => cancelAnimationFrame(frame);
+function restMs(story, page, timeMs) {
+  const counts = !story.now()?.view.clock?.paused || page.waits();
+  const fades = [story.live(), story.told()].map((one) => (one?.endedMs ?? -Infinity) + LINGER_MS - timeMs).filter((ms) => ms >= 0);
+  // Just after that moment, not at it.
+  return Math.min(...fades.map((ms) => ms + 1), counts ? untilNext(performance.now(), TICK_MS) : Infinity);
+}
+
+/**
+ * Call it whenever a hand does what may change the picture, until the function handed back is called: what it is over, where
+ * it has scrolled to, what has the keyboard.
+ * @param {HTMLElement} element
+ * @param {() => void} done
+ */
+function everyHand(element, done) {
+  for (const name of HANDS) element.addEventListener(name, done, { capture: true, passive: true });
+  return () => HANDS.forEach((name) => element.removeEventListener(name, done, { capture: true }));
 }
 
 /**

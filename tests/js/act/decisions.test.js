@@ -64,3 +64,20 @@ test("cycles that have just ended stay shown until what was asked after their en
   assert.deepEqual(ids(), ["1"], "what is kept no longer is gone");
   clearTimeout(loader.timer);
 });
+
+test("a pod that is gone is not asked about: what was heard of it stays, and nothing is waited for", async () => {
+  let asked = 0;
+  const api = /** @type {SessionApi} */ (/** @type {unknown} */ ({ decisions: async () => ((asked += 1), [{ ...trace(), id: "1" }]) }));
+  const loader = new DecisionLoader(api, () => {});
+  loader.follow({ ...viewOf([]), ready: false }, "default/web-1");
+  assert.deepEqual([loader.timer, loader.state.loading], [undefined, true], "it may be there once the list has come");
+  loader.follow(viewOf([pod("web-1"), scheduler()]), "default/web-1");
+  assert.equal(loader.state.loading, true);
+  clearTimeout(loader.timer);
+  await loader.ask();
+  loader.follow(viewOf([scheduler()]), "default/web-1");
+  assert.deepEqual([asked, loader.state.loading, loader.state.traces.map(({ id }) => id)], [1, false, ["1"]]);
+  const fresh = new DecisionLoader(api, () => {});
+  fresh.follow(viewOf([scheduler()]), "default/gone");
+  assert.deepEqual([fresh.timer, fresh.state.loading], [undefined, false]);
+});
