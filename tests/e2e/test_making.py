@@ -110,10 +110,24 @@ def test_what_is_dragged_dropped_and_typed_is_made_and_can_be_undone(
     wait_state(teacher, lambda now: now["selected"] == {"resource": "nodes", "key": "n12"}, "a row is selected")
 
 
+HINT_BELOW = """() => {
+  const [hint, field] = [".st-drop", ".st-field"].map((one) => document.querySelector(one).getBoundingClientRect());
+  return hint.top >= field.bottom && hint.bottom <= innerHeight;
+}"""
+
+
 def test_a_pod_is_dragged_onto_the_stage(open_classroom: Callable[[str], Classroom]) -> None:
     teacher = open_classroom("three-nodes").teacher()
     wait_state(teacher, lambda now: len(now["pods"]) > 0, "the template's pods")
     before = {pod["name"] for pod in state(teacher)["pods"]}
-    teacher.get_by_test_id("palette-pod-gated").drag_to(teacher.locator(".st-field"))
+    field = teacher.locator(".st-field")
+    teacher.get_by_test_id("palette-pod-gated").hover()
+    teacher.mouse.down()
+    for _ in range(2):
+        field.hover()
+    # What will happen is said where no node stands.
+    expect(teacher.locator(".st-drop")).to_have_text("Let go to create it")
+    assert teacher.evaluate(HINT_BELOW)
+    teacher.mouse.up()
     made = wait_state(teacher, lambda now: [pod for pod in now["pods"] if "gated" in pod["name"]], "it is made")
     assert [pod["name"] for pod in made["pods"] if "gated" in pod["name"] and pod["name"] not in before]

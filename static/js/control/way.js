@@ -121,7 +121,8 @@ function saidRow(step, count, lang) {
     changes.length > 0 ? element("span", { class: "ct-changes" }, changes.map((one) => element("code", {}, markedPiece(one))))
       : known.length > 0 ? element("span", { class: "ct-changes" }, known.map((one) => element("code", {}, one)))
       : element("span", { class: "ct-word" }, step.step === "mutating" || step.result === "refused" ? word : text(lang, "control.passed")),
-    element("span", { class: "ct-ms" }, text(lang, "control.ms", { ms: number(lang, step.ms, 2) })));
+    // The rail has told the whole stage's time.
+    count > 1 ? element("span", { class: "ct-ms" }, text(lang, "control.ms", { ms: number(lang, step.ms, 2) })) : null);
 }
 
 /**

@@ -22,6 +22,9 @@ import { OVER_ALPHA, footer, footerLines, frame, glyphAt, glyphRows, isOut, mark
 
 const PAD = 12;
 const POD_ROW = 20;
+/** So wide a name and what its pod asks for can be told beside others; two columns of them where rows do not do. */
+const POD_COLUMN = 130;
+const COLUMN_GAP = 14;
 const TABLE_ROW = 13;
 /** With fewer rows than this for its pods, a card shows them as glyphs. */
 const ROWS_MIN = 3;
@@ -152,8 +155,28 @@ export function podsArea(box, node, state) {
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
   const rows = Math.floor(height / POD_ROW);
-  if (rows >= Math.min(ROWS_MIN, node.glyphs.length)) return { ...area, rows: Math.max(1, rows), pitch: 0, size: 0 };
-  return { ...area, rows: Math.max(1, Math.floor(height / 17)), pitch: 17, size: 13 };
+  if (rows < Math.min(ROWS_MIN, node.glyphs.length)) return { ...area, rows: Math.max(1, Math.floor(height / 17)), columns: 1, pitch: 17, size: 13 };
+  const columns = node.glyphs.length > Math.max(1, rows) && area.w >= 2 * POD_COLUMN + COLUMN_GAP ? 2 : 1;
+  return { ...area, rows: Math.max(1, rows), columns, pitch: 0, size: 0 };
+}
+
+/**
+ * How many pods are named; one place less where the last one says how many more there are.
+ * @param {readonly Glyph[]} glyphs
+ * @param {ReturnType<typeof podsArea>} area
+ */
+function named({ length }, { rows, columns }) {
+  return length > rows * columns ? rows * columns - 1 : length;
+}
+
+/**
+ * Where the name of a pod stands: down the first column, then down the next.
+ * @param {ReturnType<typeof podsArea>} area
+ * @param {number} index
+ */
+function placeOf({ x, y, w, rows, columns }, index) {
+  const width = (w - COLUMN_GAP * (columns - 1)) / columns;
+  return { x: x + Math.floor(index / rows) * (width + COLUMN_GAP), y: y + (index % rows) * POD_ROW, w: width };
 }
 
 /**
@@ -168,36 +191,36 @@ function pods(pen, node, area, state) {
     glyphRows(pen, node.glyphs, { ...area, dim: 0, selectedPod: state.selectedPod });
     return;
   }
-  const shown = node.glyphs.length > area.rows ? area.rows - 1 : node.glyphs.length;
+  const shown = named(node.glyphs, area);
   const dim = state.scene && isOut(state.scene) ? state.scene.dim : 0;
   for (let index = 0; index < shown; index += 1) {
     const glyph = node.glyphs[index];
     if (!glyph) continue;
-    const y = area.y + index * POD_ROW;
+    const { x, y, w } = placeOf(area, index);
     if (glyph.key === state.selectedPod) {
       context.fillStyle = colours.accbg;
-      roundRect(context, area.x - 4, y, area.w + 8, POD_ROW - 1, 5);
+      roundRect(context, x - 4, y, w + 8, POD_ROW - 1, 5);
       context.fill();
     }
     if (glyph.ghost) {
       context.fillStyle = colours.purbg;
-      roundRect(context, area.x - 4, y, area.w + 8, POD_ROW - 1, 5);
+      roundRect(context, x - 4, y, w + 8, POD_ROW - 1, 5);
       context.fill();
     }
     context.save();
     context.globalAlpha = 1 - 0.55 * dim;
-    drawGlyph(context, glyph, area.x, y + 3, 13, colours, pen.dpr);
+    drawGlyph(context, glyph, x, y + 3, 13, colours, pen.dpr);
     context.restore();
     pen.context.font = `400 12px ${colours.font}`;
-    const room = area.w - 26 - widthOf(pen, glyph.label);
+    const room = w - 26 - widthOf(pen, glyph.label);
     // A name is whole before what its pod asks for is told.
     const asks = requestsOf(pen, glyph).find((one) => widthOf(pen, one) <= room) ?? "";
-    const width = asks ? write(pen, asks, area.x + area.w, y + 10, { colour: colours.t3, align: "right" }) : 0;
-    write(pen, glyph.label, area.x + 20, y + 10, { size: 12, width: area.w - 26 - width });
+    const width = asks ? write(pen, asks, x + w, y + 10, { colour: colours.t3, align: "right" }) : 0;
+    write(pen, glyph.label, x + 20, y + 10, { size: 12, width: w - 26 - width });
   }
   if (shown < node.glyphs.length) {
-    write(pen, text(pen.lang, "stage.morePods", { n: node.glyphs.length - shown }), area.x + 20,
-      area.y + shown * POD_ROW + 10, { size: 12, colour: colours.t2 });
+    const { x, y } = placeOf(area, shown);
+    write(pen, text(pen.lang, "stage.morePods", { n: node.glyphs.length - shown }), x + 20, y + 10, { size: 12, colour: colours.t2 });
   }
 }
 
@@ -230,9 +253,9 @@ function requestsOf(pen, glyph) {
 export function podRowAt(glyphs, area, px, py) {
   if (area.pitch > 0) return glyphAt(glyphs, area, px, py);
   if (px < area.x - 4 || px > area.x + area.w + 4 || py < area.y) return null;
-  const index = Math.floor((py - area.y) / POD_ROW);
-  const shown = glyphs.length > area.rows ? area.rows - 1 : glyphs.length;
-  return index < shown ? glyphs[index] ?? null : null;
+  const column = area.columns > 1 && px > area.x + area.w / 2 ? 1 : 0;
+  const row = Math.floor((py - area.y) / POD_ROW);
+  return row < area.rows ? glyphs.slice(0, named(glyphs, area))[column * area.rows + row] ?? null : null;
 }
 
 /**
