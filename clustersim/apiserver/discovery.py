@@ -12,7 +12,7 @@ from typing import Any, Final
 from clustersim.apiserver.caching import VARIES, tag_of, tagged
 from clustersim.apiserver.health import CHECKS
 from clustersim.apiserver.messages import Request, Response, json_response
-from clustersim.apiserver.negotiation import aggregated_version, check_acceptable, wanted
+from clustersim.apiserver.negotiation import aggregated_version, check_acceptable, plain_media
 from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
 from controllers.kinds.table import COMPUTED, TABLE
@@ -90,7 +90,7 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
             "groups": [served.group(name) for name in served.groups if name],
         }
     elif parts[0] == "apis" and len(parts) == 2 and parts[1] in served.groups:
-        wanted(request)
+        plain_media(request)
         document = {"kind": "APIGroup", "apiVersion": "v1", **served.group(parts[1])}
     elif parts[0] == "api" and len(parts) == 2:
         document = served.resources("", parts[1])
@@ -104,7 +104,7 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
         check_acceptable(request)
     elif request.method == "GET" and len(parts) == (2 if parts[0] == "api" else 3):
         check_acceptable(request)
-        wanted(request)
+        plain_media(request)
     return json_response(document)
 
 

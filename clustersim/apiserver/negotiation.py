@@ -118,6 +118,22 @@ def wanted(request: Request, *, tables: bool = True, binary: bool = True) -> Wan
     raise _not_acceptable()
 
 
+def plain_media(request: Request) -> str:
+    """Return the media type preferred where nothing is converted: documents of discovery, refusals.
+
+    Raises:
+        ApiError: 406.
+    """
+    header = request.headers.get("accept", "").strip()
+    if not header:
+        return JSON
+    for clause in _clauses(header):
+        for media in filter(clause.takes, ACCEPTED):
+            if not clause.converts:
+                return media
+    raise _not_acceptable()
+
+
 def wanted_of(request: Request, kind: Kind, *, tables: bool = True) -> Wanted:
     """Return the form that the Accept header prefers among those in which objects of a kind are served.
 
@@ -188,13 +204,16 @@ def _aggregated(request: Request) -> tuple[str, str]:
 
 
 def formed(request: Request, response: Response) -> Response:
-    """Return an answer in the media type that the client prefers, a refusal too."""
+    """Return an answer in the media type that the client prefers; a refusal too, if that asks for no conversion."""
     of, separator, parameters = response.content_type.partition(";")
     accept = request.headers.get("accept", "")
     if of != JSON or not response.body or ("yaml" not in accept and "protobuf" not in accept):
         return response
     try:
-        media = _aggregated(request)[1] if separator else wanted(request).media
+        if separator:
+            media = _aggregated(request)[1]
+        else:
+            media = plain_media(request) if response.status >= 400 else wanted(request).media
     except ApiError:
         return response
     if media == YAML:

@@ -46,6 +46,28 @@ _NAMED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 }
 """Scalars that have a name of their own in upstream's documents."""
 
+_SCHEMA: Final = "apiextensions_v1.JSONSchemaProps"
+_IN_SCHEMA: Final = {
+    "default": "JSON",
+    "example": "JSON",
+    "enum": "JSON",
+    "items": "JSONSchemaPropsOrArray",
+    "additionalItems": "JSONSchemaPropsOrBool",
+    "additionalProperties": "JSONSchemaPropsOrBool",
+    "dependencies": "JSONSchemaPropsOrStringArray",
+    "definitions": "JSONSchemaProps",
+    "patternProperties": "JSONSchemaProps",
+    "properties": "JSONSchemaProps",
+}
+"""Fields of a schema whose values are read as anything, by what upstream calls them."""
+
+_DESCRIBED: Final = {
+    "JSON": "Any value of JSON.",
+    "JSONSchemaPropsOrArray": "A schema, or a list of schemas.",
+    "JSONSchemaPropsOrBool": "A schema, or whether anything is allowed.",
+    "JSONSchemaPropsOrStringArray": "A schema, or names of properties.",
+}
+
 _EXTRA: Final = "map[string]v1.ExtraValue"
 
 _PACKAGES: Final = {
@@ -77,7 +99,7 @@ def add(key: str, schemas: dict[str, Any]) -> None:
     properties: dict[str, Any] = {}
     for field in struct.fields.values():
         properties[field.name] = _property(struct, field)
-        if named := _named(field):
+        if named := _named(field, key):
             schemas.setdefault(*named)
         if field.model:
             add(field.model, schemas)
@@ -125,8 +147,11 @@ def _lines() -> Iterator[tuple[str, list[tuple[str, str]]]]:
             yield struct, [(name, text) for name, _, text in parts]
 
 
-def _named(field: FieldType) -> tuple[str, dict[str, Any]] | None:
+def _named(field: FieldType, struct: str) -> tuple[str, dict[str, Any]] | None:
     """Return name and schema of a scalar that has a name of its own."""
+    if struct == _SCHEMA and field.name in _IN_SCHEMA:
+        called = _IN_SCHEMA[field.name]
+        return f"{_EXTENSIONS}.{called}", {"description": _DESCRIBED.get(called, "")}
     if field.scalar is None or field.scalar in _SCALARS or field.go == _EXTRA:
         return None
     return _NAMED["fields" if field.go == "v1.FieldsV1" else field.scalar]
@@ -158,7 +183,8 @@ def _property(struct: Model, field: FieldType) -> dict[str, Any]:
     description = struct.descriptions.get(field.name)
     if description:
         told["description"] = description
-    return told
+    # What refers to another and says nothing else refers at once.
+    return told["allOf"][0] if told.keys() == {"allOf"} else told
 
 
 def _value(field: FieldType, place: tuple[str, str]) -> dict[str, Any]:
@@ -166,8 +192,8 @@ def _value(field: FieldType, place: tuple[str, str]) -> dict[str, Any]:
     if field.go == _EXTRA:
         return {"type": "array", "items": {"type": "string", "default": ""}}
     told = _plain(field, place, bare=True)
-    if field.model:
-        told["default"] = {}
+    if field.model or (place[0] == _SCHEMA and _IN_SCHEMA.get(place[1]) == "JSONSchemaProps"):
+        told = {"allOf": [told], "default": {}} if "$ref" in told else {**told, "default": {}}
     elif field.scalar in ZEROS:
         told["default"] = ZEROS[field.scalar]
     return told
@@ -175,7 +201,7 @@ def _value(field: FieldType, place: tuple[str, str]) -> dict[str, Any]:
 
 def _plain(field: FieldType, place: tuple[str, str], *, bare: bool) -> dict[str, Any]:
     """Return one value of a field; `bare`: what refers to a named scalar says nothing else."""
-    named = _named(field)
+    named = _named(field, place[0])
     if named is not None:
         reference = {"$ref": f"{_REF}{named[0]}"}
         return reference if bare else {"allOf": [reference]}

@@ -199,8 +199,8 @@ def with_empty(document: Document, emptied: Mapping[str, Any]) -> Document:
     for path, empty in emptied.items():
         *outer, last = _PATH_PARTS.findall(path)
         holder = _found(shown, outer)
-        if isinstance(holder, dict):
-            holder.setdefault(last, empty)
+        if isinstance(holder, dict) and holder.get(last) is None:
+            holder[last] = empty
     return shown
 
 

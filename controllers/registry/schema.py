@@ -396,7 +396,10 @@ def _check_struct(
         # Of a change only the members of the object that are new come here.
         if path or name in document:
             value = document.get(name)
-            document[name] = None if value == [] else value
+            if value == []:
+                report.emptied[f"{path}.{name}" if path else name] = value
+                value = None
+            document[name] = value
     if require:
         for name in _required(struct.key):
             if name not in document:

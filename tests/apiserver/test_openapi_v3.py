@@ -119,3 +119,14 @@ def test_what_fields_may_hold_is_said_of_fields_there_are() -> None:
         assert field in model(struct).fields, (struct, field)
         assert texts == sorted(set(texts)), (struct, field)
     assert len(openapischema.enums()) > 80
+
+
+def test_a_schema_names_what_may_stand_in_it_as_upstream_does() -> None:
+    package = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+    schemas = document("apis/apiextensions.k8s.io/v1")["components"]["schemas"]
+    fields = schemas[f"{package}.JSONSchemaProps"]["properties"]
+    assert fields["items"]["$ref"] == f"{SCHEMAS}{package}.JSONSchemaPropsOrArray"
+    assert fields["not"] == {"$ref": f"{SCHEMAS}{package}.JSONSchemaProps"}
+    assert fields["dependencies"]["additionalProperties"]["$ref"] == f"{SCHEMAS}{package}.JSONSchemaPropsOrStringArray"
+    whole = {"allOf": [{"$ref": f"{SCHEMAS}{package}.JSONSchemaProps"}], "default": {}}
+    assert fields["properties"]["additionalProperties"] == whole

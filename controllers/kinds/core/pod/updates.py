@@ -120,7 +120,7 @@ def _narrowed_selector(spec: Spec, before: Spec) -> list[Cause]:
     if all(now.get(key) == value for key, value in was.items()):
         return []
     why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-    return [fields.bad("spec.nodeSelector", now or None, why)]
+    return [fields.bad("spec.nodeSelector", spec.get("nodeSelector"), why)]
 
 
 def _node_affinity(spec: Spec) -> Mapping[str, Any] | None:
