@@ -161,19 +161,17 @@ def mean_of_all(scores: Sequence[Ints], weights: Sequence[int]) -> Ints:
     return total
 
 
-def least_allocated_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64], asked: Sequence[int]) -> Ints:
+def least_allocated_pair(left: NDArray[np.float64], capacity: NDArray[np.float64], asked: Sequence[int]) -> Ints:
     """Return (N,) the mean of `least_allocated` of two resources of equal weight, in doubles.
 
     Args:
-        requested: (2, N) without the pod.
+        left: (2, N) a hundredfold what is left without the pod.
         capacity: (2, N), in 1…PLAIN_MAX.
         asked: what the pod adds.
     """
-    free = capacity - requested
-    free[0] -= asked[0]
-    free[1] -= asked[1]
+    cpu, memory = asked
+    free = left - np.array(((SCORE_MAX * cpu,), (SCORE_MAX * memory,)), dtype=np.float64)
     np.maximum(free, 0.0, out=free)
-    free *= SCORE_MAX
     free /= capacity
     np.floor(free, out=free)
     total: NDArray[np.float64] = free[0]
@@ -183,18 +181,23 @@ def least_allocated_pair(requested: NDArray[np.float64], capacity: NDArray[np.fl
 
 
 def balanced_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64], asked: Sequence[int]) -> Ints:
-    """Return (N,) `balanced` of two resources, in doubles; arguments as for `least_allocated_pair`."""
-    share = requested.copy()
-    share[0] += asked[0]
-    share[1] += asked[1]
+    """Return (N,) `balanced` of two resources, in doubles.
+
+    Args:
+        requested: (2, N) without the pod.
+        capacity: (2, N), in 1…PLAIN_MAX.
+        asked: what the pod adds.
+    """
+    cpu, memory = asked
+    share = requested + np.array(((cpu,), (memory,)), dtype=np.float64)
     share /= capacity
     np.minimum(share, 1.0, out=share)
     deviation: NDArray[np.float64] = share[0]
     deviation -= share[1]
-    deviation *= 0.5
     np.abs(deviation, out=deviation)
-    np.subtract(1.0, deviation, out=deviation)
-    deviation *= SCORE_MAX
+    # Twice (1 − half the difference), times half of 100: doubling and halving change no digit.
+    np.subtract(2.0, deviation, out=deviation)
+    deviation *= SCORE_MAX / 2
     return deviation.astype(np.int64)
 
 

@@ -22,7 +22,7 @@ from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.legacy.affinity import ANNOTATION, AffinityError, node_affinities
 from scheduler_core.snapshot.label_columns import LabelColumns
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.required_affinity import Required, required_of
+from scheduler_core.snapshot.required_affinity import Required
 from scheduler_core.snapshot.snapshot import Mask, Rows, Snapshot
 
 NAME: Final = "MatchNodeSelector"
@@ -52,7 +52,7 @@ class MatchNodeSelector:
     def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
         """Return each condition that does not hold, with the node's value; of several terms any one would do."""
         info = snapshot.infos[row]
-        found = unmet("nodeSelector", (CompiledTerm(required_of(pod).selector),), info.name, info.labels)
+        found = unmet("nodeSelector", (CompiledTerm(pod.required.selector),), info.name, info.labels)
         try:
             affinities = node_affinities(pod.pod)
         except AffinityError as wrong:
@@ -69,7 +69,7 @@ class MatchNodeSelector:
             affinities = node_affinities(pod.pod)
         except AffinityError:
             return np.zeros(snapshot.count(rows), dtype=np.bool_)
-        held = self._columns.required_holds(Required(required_of(pod).selector, None), snapshot, rows)
+        held = self._columns.required_holds(Required(pod.required.selector, None), snapshot, rows)
         for affinity in affinities:
             if affinity.required is not None:
                 held &= self._columns.any_holds(compile_selector(affinity.required), snapshot, rows)

@@ -20,7 +20,7 @@ from scheduler_core.kernels.resources import default_normalize
 from scheduler_core.snapshot.label_columns import LabelColumns
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
-from scheduler_core.snapshot.required_affinity import Required, Terms, demands_of, required_of
+from scheduler_core.snapshot.required_affinity import Required, Terms
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.snapshot.traits import HAS_NODE_DEMANDS
 
@@ -105,7 +105,7 @@ class NodeAffinity:
         required = affinity.required if affinity is not None else None
         if required is None and self._added_required is None and not spec.node_selector:
             return None, SKIP
-        state.write(NAME, required_of(pod))
+        state.write(NAME, pod.required)
         names = pinned_names(required.node_selector_terms) if required is not None else None
         if names is None:
             return None, SUCCESS
@@ -115,7 +115,7 @@ class NodeAffinity:
 
     def filter_key(self, pod: PodInfo) -> Hashable:
         """Return what the pod demands."""
-        return demands_of(pod)
+        return pod.required
 
     def score_key(self, pod: PodInfo) -> Hashable:
         """Return what the pod prefers."""
@@ -126,7 +126,7 @@ class NodeAffinity:
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes that miss the profile's demands, then for those that miss the pod's."""
         found = state.get(NAME)
-        required: Required = required_of(pod) if found is None else found
+        required: Required = pod.required if found is None else found
         held = self._columns.required_holds(required, snapshot, rows)
         keys = np.where(held, 0, 1)
         if self._added_required is not None:
@@ -140,7 +140,7 @@ class NodeAffinity:
         added = self._added_required
         if added is not None and not any(term.matches(info.name, info.labels) for term in added):
             return unmet("addedAffinity", added, info.name, info.labels)
-        required = required_of(pod)
+        required = pod.required
         own = unmet("nodeSelector", (CompiledTerm(required.selector),), info.name, info.labels)
         terms = required.terms
         if terms is None or any(term.matches(info.name, info.labels) for term in terms):
@@ -186,7 +186,7 @@ class NodeAffinity:
         return (EventRegistration(event, self._after_node, _of_nodes),)
 
     def _after_node(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-        labels, required = new.metadata.labels, required_of(pod)
+        labels, required = new.metadata.labels, pod.required
         if self._added_required is not None and not any(t.matches(new.name, labels) for t in self._added_required):
             return QueueingHint.SKIP
         if not required.matches(new.name, labels):
@@ -198,6 +198,6 @@ class NodeAffinity:
 
 def _of_nodes(pod: PodInfo) -> ActionType:
     """A pod that asks for a node by its name alone, as a DaemonSet's does, gains nothing by labels."""
-    required = required_of(pod)
+    required = pod.required
     reads = bool(required.selector) or any(term.labels or term.errors for term in required.terms or ())
     return ActionType.ADD | ActionType.UPDATE_NODE_LABEL if reads else ActionType.ADD

@@ -40,7 +40,7 @@ from scheduler_core.snapshot.resource_columns import (
     pod_amounts,
     resource_weights,
 )
-from scheduler_core.snapshot.snapshot import ALLOCATABLE, NON_ZERO, PLACES, Ints, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import ALLOCATABLE, LEFT, PLACES, Ints, Rows, Snapshot
 
 NAME: Final = "NodeResourcesFit"
 
@@ -223,7 +223,7 @@ class NodeResourcesFit:
             return np.array([self._weigh_one(info, asked, self._score_one) for info in infos], dtype=np.int64)
         plain = self._strategy == "LeastAllocated" and are_plain(snapshot, self._resources, asked)
         if plain and self._resources is CPU_AND_MEMORY:
-            return least_allocated_pair(snapshot.pairs_of(rows, NON_ZERO), snapshot.pairs_of(rows, ALLOCATABLE), asked)
+            return least_allocated_pair(snapshot.pairs_of(rows, LEFT), snapshot.pairs_of(rows, ALLOCATABLE), asked)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
         pairs = list(zip(requested, capacity, strict=True))
         weights = [one.weight for one in self._resources]

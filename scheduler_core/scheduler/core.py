@@ -295,7 +295,7 @@ class Scheduler:
             attempt=queued.attempts,
             assumed=dict(self.assumed),
             nominations={info.uid: node_name for node_name, info in self.nominator.items()},
-            waiting=tuple(waiting.info.uid for waiting in self.waiting.listed()),
+            waiting=tuple([waiting.info.uid for waiting in self.waiting.listed()]),
             start=self.start_row,
             order=self._snapshot.order if sampled else (),
             configuration=self.configuration.hash,

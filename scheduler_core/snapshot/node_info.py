@@ -22,6 +22,7 @@ from scheduler_core.api.requests import (
     pod_requests,
 )
 from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, terms_of
+from scheduler_core.snapshot.required_affinity import Required, required_of
 from scheduler_core.snapshot.traits import traits_of
 
 HostPort = tuple[str, str, int]
@@ -49,6 +50,10 @@ class PodSums(NamedTuple):
     """What scoring counts for the pod in hand: as `asked`, with defaults for containers that ask for nothing, and no
     pod-level requests, which upstream's score plugins leave out for the pod being placed."""
     host_ports: tuple[HostPort, ...]
+    pair: tuple[int, int]
+    """(millicores, bytes) of `requests`."""
+    scored_pair: tuple[int, int]
+    """(millicores, bytes) of `scoring_requests`."""
 
 
 SUMS_MAX: Final = 4_096
@@ -71,7 +76,8 @@ def _sums_of(shape: bytes, pod: Pod) -> PodSums:
         else:
             own, non_zero = pod_requests(pod, running=False), non_zero_requests(pod)
             scored = pod_requests(pod, NON_ZERO_DEFAULTS, pod_level=False, running=False)
-        found = _sums[shape] = PodSums(requests, own, non_zero, scored, pod_host_ports(pod))
+        pairs = ((one.get("cpu", 0), one.get("memory", 0)) for one in (requests, scored))
+        found = _sums[shape] = PodSums(requests, own, non_zero, scored, pod_host_ports(pod), *pairs)
     return found
 
 
@@ -91,7 +97,17 @@ def _shape_of(pod: Pod) -> bytes:
 class PodInfo:
     """A pod and what scheduling derives from it. Treat it as frozen."""
 
-    __slots__ = ("_kept_kin", "_kept_sums", "_kept_terms", "_kept_traits", "_shape", "pod", "priority", "uid")
+    __slots__ = (
+        "_kept_kin",
+        "_kept_required",
+        "_kept_sums",
+        "_kept_terms",
+        "_kept_traits",
+        "_shape",
+        "pod",
+        "priority",
+        "uid",
+    )
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -100,6 +116,7 @@ class PodInfo:
         self._shape: bytes | None = None
         self._kept_sums: PodSums | None = None
         self._kept_terms: PodTerms | None = None
+        self._kept_required: Required | None = None
         self._kept_kin: Kin | None = None
         self._kept_traits: int = 0
 
@@ -189,6 +206,13 @@ class PodInfo:
         if self._kept_terms is None:
             self._kept_terms = terms_of(self.pod)
         return self._kept_terms
+
+    @property
+    def required(self) -> Required:
+        """Return what the pod demands of its node; one value for all pods that write the same."""
+        if self._kept_required is None:
+            self._kept_required = required_of(self.pod)
+        return self._kept_required
 
     @property
     def kin(self) -> Kin:

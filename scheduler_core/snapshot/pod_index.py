@@ -111,6 +111,7 @@ class PodIndex:
         groups: terms → where the pods that have them are; groups without pods are dropped.
         demanding: those that turn newcomers away: required anti-affinity.
         speaking: those that like or dislike newcomers: every other term.
+        version: grows when a group comes or goes, or a column is dropped: till then the arrays of each stay the same.
     """
 
     def __init__(self, infos: Sequence[NodeInfo]) -> None:
@@ -122,6 +123,7 @@ class PodIndex:
         self.groups: dict[PodTerms, TermsHeld] = {}
         self.demanding = TermsIndex()
         self.speaking = TermsIndex()
+        self.version = 0
         for row, info in enumerate(infos):
             for pod in info.pods:
                 self._count(row, pod, 1)
@@ -179,6 +181,7 @@ class PodIndex:
         held = self.groups.get(terms)
         if held is None:
             held = self.groups[terms] = TermsHeld(np.zeros(self._size, dtype=np.int64))
+            self.version += 1
             if terms.anti_affinity:
                 self.demanding.put(terms, held, terms.anti_affinity)
             if terms.spoken:
@@ -187,6 +190,7 @@ class PodIndex:
         held.total += by
         if not held.total:
             del self.groups[terms]
+            self.version += 1
             if terms.anti_affinity:
                 self.demanding.drop(terms, terms.anti_affinity)
             if terms.spoken:
@@ -224,6 +228,7 @@ class PodIndex:
 
     def _drop_oldest(self) -> None:
         key, (_, counting) = self._columns.popitem(last=False)
+        self.version += 1
         for place in self._places(counting):
             place.discard(key)
         for folk in self._kins.values():

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from scheduler_core.api.pod import Pod
 from scheduler_core.api.selectors import CompiledTerm, NodeSelector, Requirement, compile_selector
-from scheduler_core.snapshot.node_info import PodInfo
 
 Terms = tuple[CompiledTerm, ...]
 
@@ -19,9 +19,12 @@ READ_MAX: Final = 1_024
 """Distinct demands kept as they were read; past it the one used longest ago is read again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Required:
-    """What a pod demands of its node: every pair of `nodeSelector`, and any of the terms (None: no terms given)."""
+    """What a pod demands of its node: every pair of `nodeSelector`, and any of the terms (None: no terms given).
+
+    Equal only to itself, for one is shared by all pods that write the same.
+    """
 
     selector: tuple[Requirement, ...]
     terms: Terms | None
@@ -42,17 +45,17 @@ class Required:
 Demands = tuple[frozenset[tuple[str, str]], NodeSelector | None]
 """What a pod writes of the node that it must have: pairs of `nodeSelector`, and the required node affinity."""
 
+NO_DEMANDS: Final = Required((), None)
 
-def demands_of(pod: PodInfo) -> Demands:
-    """Return what the pod writes; pods that write the same demand the same."""
-    spec = pod.pod.spec
+
+def required_of(pod: Pod) -> Required:
+    """Return what the pod demands, one value for all pods that write the same; unreadable terms match nothing."""
+    spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    return frozenset(spec.node_selector.items()), affinity.required if affinity is not None else None
-
-
-def required_of(pod: PodInfo) -> Required:
-    """Return what the pod demands; unreadable terms match nothing."""
-    return _read(demands_of(pod))
+    required = affinity.required if affinity is not None else None
+    if required is None and not spec.node_selector:
+        return NO_DEMANDS
+    return _read((frozenset(spec.node_selector.items()), required))
 
 
 @lru_cache(maxsize=READ_MAX)

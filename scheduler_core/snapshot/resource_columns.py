@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -40,24 +41,32 @@ def resource_weights(written: Sequence[Mapping[str, Any]] | None) -> tuple[Resou
 
 def pod_amounts(pod: PodInfo, resources: Sequence[ResourceWeight], *, real: bool) -> tuple[int, ...]:
     """Return what the pod asks of each resource; without `real`, with the scoring defaults for cpu and memory."""
-    asked = pod.sums.requests if real else pod.sums.scoring_requests
+    sums = pod.sums
     if resources is CPU_AND_MEMORY:
-        return asked.get("cpu", 0), asked.get("memory", 0)
+        return sums.pair if real else sums.scored_pair
+    asked = sums.requests if real else sums.scoring_requests
     return tuple(asked.get(one.name, 0) for one in resources)
 
 
 def are_plain(snapshot: Snapshot, resources: Sequence[ResourceWeight], asked: Sequence[int]) -> bool:
     """Return whether every node has some of each resource, and all amounts are such that plain arithmetic is exact."""
-    if not all(0 <= amount <= PLAIN_MAX for amount in asked):
-        return False
+    for amount in asked:
+        if not 0 <= amount <= PLAIN_MAX:
+            return False
+    # Asked last: reading sizes is what makes the columns of a dry run.
+    # Keys by value take longer than the rest, and nearly every profile compares the same two.
+    key: Hashable = "plain" if resources is CPU_AND_MEMORY else ("plain", tuple(resources))
+    return snapshot.of_nodes(key, partial(_are_sizes_plain, snapshot, resources)) and snapshot.is_ordinary
+
+
+def _are_sizes_plain(snapshot: Snapshot, resources: Sequence[ResourceWeight]) -> bool:
     for one in resources:
         if one.name not in _PLAIN:
             return False
         low, high = snapshot.sizes_of(one.name)
         if low <= 0 or high > PLAIN_MAX:
             return False
-    # Asked last: reading sizes is what makes the columns of a dry run.
-    return snapshot.is_ordinary
+    return True
 
 
 FEW_ROWS_MAX: Final = 4

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,11 @@ _BASE_COLUMNS: Final = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEM
 
 ALLOCATABLE: Final = 0
 REQUESTED: Final = 1
-NON_ZERO: Final = 2
+LEFT: Final = 2
 """First index of `Snapshot.pairs`."""
+
+SHARE: Final = 100
+"""Shares of amounts are told in hundredths."""
 
 PLACES: Final = ""
 """Stands for the places for pods among resources, of which none has this name."""
@@ -60,6 +63,9 @@ EMPTY_VALUE: Final = 1
 """Topology id of the label with the empty value."""
 
 
+_Fact = TypeVar("_Fact")
+
+
 class Snapshot:
     """N nodes as columns.
 
@@ -73,8 +79,9 @@ class Snapshot:
         non_zero: (2, N) int64, millicores and bytes that scoring counts.
         pod_count: (N,) int64.
         pod_limit: (N,) int64, allocatable pods.
-        pairs: (3, 2, N) float64 of cpu and memory: allocatable, requested and `non_zero`. Doubles hold amounts up to
-            2**53 exactly, and dividing them takes a fraction of the time that int64 takes.
+        pairs: (3, 2, N) float64 of cpu and memory: allocatable, requested, and a hundredfold what `non_zero` leaves of
+            the allocatable. Doubles hold amounts up to 2**53 exactly, and dividing them takes a fraction of the time
+            that int64 takes.
         epoch: grows when rows come, go or move.
         generation: the cache's generation that this snapshot has seen.
         is_ordinary: no sum was ever negative or above ORDINARY_MAX: those of 64 bits have never wrapped round.
@@ -95,8 +102,8 @@ class Snapshot:
         self._topology_ids: dict[str, dict[str, int]] = {}
         self._pod_columns: OrderedDict[Hashable, PodColumn] = OrderedDict()
         self._pods: PodIndex | None = None
-        self._topology_values: dict[str, tuple[tuple[int, int], Mask]] = {}
-        self._sizes: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}
+        self._of_nodes: dict[Hashable, Any] = {}
+        self._of_nodes_level = (0, 0)
         self.node_log: list[int] = []
         self.pod_log: list[int] = []
         self.seen_log: list[int] = []
@@ -143,6 +150,7 @@ class Snapshot:
             self.allocatable[column] = [info.allocatable.get(resource, 0) for info in self.infos]
         self.pod_limit[:] = [info.allocatable.get("pods", 0) for info in self.infos]
         self.pairs[ALLOCATABLE] = self.allocatable[: len(self.pairs[ALLOCATABLE])]
+        np.multiply(self.pairs[ALLOCATABLE], SHARE, out=self.pairs[LEFT])
         for row, info in enumerate(self.infos):
             if info.pods:
                 self._write_pods(row, info)
@@ -200,8 +208,14 @@ class Snapshot:
             self.allocatable[columns[resource], row] = number
         sizes = info.allocatable
         self.pod_limit[row] = sizes.get("pods", 0)
-        self.pairs[0, 0, row], self.pairs[0, 1, row] = sizes.get("cpu", 0), sizes.get("memory", 0)
+        self.pairs[ALLOCATABLE, 0, row], self.pairs[ALLOCATABLE, 1, row] = sizes.get("cpu", 0), sizes.get("memory", 0)
+        self._write_left(row, info)
         self._floors.clear()
+
+    def _write_left(self, row: int, info: NodeInfo) -> None:
+        sizes, pairs = info.allocatable, self.pairs
+        pairs[LEFT, 0, row] = SHARE * (sizes.get("cpu", 0) - info.non_zero_cpu)
+        pairs[LEFT, 1, row] = SHARE * (sizes.get("memory", 0) - info.non_zero_memory)
 
     def _write_pods(self, row: int, info: NodeInfo) -> None:
         columns = self._resource_columns
@@ -212,9 +226,9 @@ class Snapshot:
         if not (0 <= info.non_zero_cpu <= ORDINARY_MAX and 0 <= info.non_zero_memory <= ORDINARY_MAX):
             self.is_ordinary = False
         cpu, memory, taken, pairs = info.non_zero_cpu, info.non_zero_memory, info.requested, self.pairs
-        self.non_zero[0, row] = pairs[2, 0, row] = cpu
-        self.non_zero[1, row] = pairs[2, 1, row] = memory
-        pairs[1, 0, row], pairs[1, 1, row] = taken.get("cpu", 0), taken.get("memory", 0)
+        self.non_zero[0, row], self.non_zero[1, row] = cpu, memory
+        pairs[REQUESTED, 0, row], pairs[REQUESTED, 1, row] = taken.get("cpu", 0), taken.get("memory", 0)
+        self._write_left(row, info)
         self.pod_count[row] = len(info.pods)
         floors, size = self._floors, info.allocatable
         for resource, floor in floors.items():
@@ -275,20 +289,18 @@ class Snapshot:
         return self._zeros(rows) if column is None else self.allocatable[column][rows]
 
     def pairs_of(self, rows: Rows, which: int) -> NDArray[np.float64]:
-        """Return (2, K) doubles of cpu and memory: ALLOCATABLE, REQUESTED or NON_ZERO; treat them as frozen."""
+        """Return (2, K) doubles of cpu and memory: ALLOCATABLE, REQUESTED or LEFT; treat them as frozen."""
         pairs: NDArray[np.float64] = self.pairs[which]
         return pairs if isinstance(rows, slice) else pairs.take(rows, axis=1)
 
     def sizes_of(self, resource: str) -> tuple[int, int]:
         """Return the smallest and the largest allocatable amount on any node, (0, 0) where no node has any."""
-        level = (self.epoch, len(self.node_log))
-        known = self._sizes.get(resource)
-        if known is None or known[0] != level:
-            column = self._resource_columns.get(resource)
-            every = None if column is None or not self.infos else self.allocatable[column]
-            sizes = (0, 0) if every is None else (int(every.min()), int(every.max()))
-            known = self._sizes[resource] = (level, sizes)
-        return known[1]
+        return self.of_nodes(("sizes", resource), lambda: self._sizes(resource))
+
+    def _sizes(self, resource: str) -> tuple[int, int]:
+        column = self._resource_columns.get(resource)
+        every = None if column is None or not self.infos else self.allocatable[column]
+        return (0, 0) if every is None else (int(every.min()), int(every.max()))
 
     def fits_everywhere(self, resource: str, amount: int) -> bool:
         """Return whether every node has so much left of a resource (`PLACES`: so many places); False: perhaps not all.
@@ -353,6 +365,23 @@ class Snapshot:
             found = self._node_columns[key] = (compute, column)
         return found[1]
 
+    def of_nodes(self, key: Hashable, work_out: Callable[[], _Fact]) -> _Fact:
+        """Return what follows from the Node objects of all nodes, worked out once while they stay as they are.
+
+        Args:
+            key: names it; the same key always means the same.
+            work_out: called where it is not known.
+        """
+        level = (self.epoch, len(self.node_log))
+        facts = self._of_nodes
+        if self._of_nodes_level != level or len(facts) > NODE_COLUMNS_MAX:
+            self._of_nodes_level = level
+            facts.clear()
+        if key not in facts:
+            facts[key] = work_out()
+        found: _Fact = facts[key]
+        return found
+
     # Topology and pods.
 
     def topology(self, key: str) -> Ints:
@@ -380,13 +409,20 @@ class Snapshot:
 
     def topology_values(self, key: str) -> Mask:
         """Return (`topology_size`,) which ids any node has; treat it as frozen."""
-        level = (self.epoch, len(self.node_log))
-        known = self._topology_values.get(key)
-        if known is None or known[0] != level:
-            values = np.zeros(self.topology_size(key), dtype=np.bool_)
-            values[self.topology(key)] = True
-            known = self._topology_values[key] = (level, values)
-        return known[1]
+        return self.of_nodes(("values", key), lambda: self._values(key))
+
+    def _values(self, key: str) -> Mask:
+        values = np.zeros(self.topology_size(key), dtype=np.bool_)
+        values[self.topology(key)] = True
+        return values
+
+    def topology_is_single(self, key: str) -> bool:
+        """Return whether no two nodes have one value of a topology label, and every node has one."""
+        return self.of_nodes(("single", key), lambda: self._is_single(key))
+
+    def _is_single(self, key: str) -> bool:
+        numbers = np.bincount(self.topology(key), minlength=NO_VALUE + 1)
+        return int(numbers.max(initial=0)) <= 1 and not numbers[NO_VALUE]
 
     def pod_column(self, key: Hashable, compute: Callable[[NodeInfo], int]) -> Ints:
         """Return (N,) int64 of a value that follows from the pods on a node, brought level; treat it as frozen.
@@ -410,6 +446,11 @@ class Snapshot:
         if self._pods is None:
             self._pods = PodIndex(self.infos)
         return self._pods
+
+
+def at(column: Ints, snapshot: Snapshot, rows: Rows) -> Ints:
+    """Return (K,) a column's numbers of the rows; treat it as frozen."""
+    return column if rows is snapshot.every_row else column[rows]
 
 
 _MADE_LATE: Final = frozenset(

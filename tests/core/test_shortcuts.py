@@ -59,9 +59,10 @@ def test_two_resources_in_doubles_score_as_one_node_does_in_integers(
 ) -> None:
     capacity = np.array([[one[0] for one in nodes], [one[1] for one in nodes]], dtype=np.float64)
     requested = np.array([[one[2] for one in nodes], [one[3] for one in nodes]], dtype=np.float64)
+    left = np.array([[100 * (a - c) for a, _, c, _ in nodes], [100 * (b - d) for _, b, _, d in nodes]], np.float64)
     least = [(least_allocated_one(c + cpu, a) + least_allocated_one(d + memory, b)) // 2 for a, b, c, d in nodes]
     even = [balanced_one([(c + cpu, a), (d + memory, b)]) for a, b, c, d in nodes]
-    assert least_allocated_pair(requested, capacity, (cpu, memory)).tolist() == least
+    assert least_allocated_pair(left, capacity, (cpu, memory)).tolist() == least
     assert balanced_pair(requested, capacity, (cpu, memory)).tolist() == even
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -90,8 +90,12 @@ class PerPlace:
     def add(self, snapshot: Snapshot, key: str, numbers: Ints) -> None:
         """Add (N,) numbers of nodes to their places by the key."""
         ids = snapshot.topology(key)
-        added = np.bincount(ids, weights=numbers, minlength=snapshot.topology_size(key)).astype(np.int64)
-        added[NO_VALUE] = 0
+        if snapshot.origin is None and snapshot.topology_is_single(key):
+            added: Ints = np.zeros(snapshot.topology_size(key), dtype=np.int64)
+            added[ids] = numbers
+        else:
+            added = np.bincount(ids, weights=numbers, minlength=snapshot.topology_size(key)).astype(np.int64)
+            added[NO_VALUE] = 0
         known = self.sums.get(key)
         self.sums[key] = added if known is None else known + added
 
@@ -110,32 +114,23 @@ class PerPlace:
         return any(bool(one.any()) for one in self.sums.values())
 
 
-class NodeSums:
-    """Numbers per node by topology key, gathered before they are summed by place."""
+Said = Sequence[tuple[str, Ints, int]]
+"""(topology key, (N,) numbers of pods on nodes, weight) of terms that count."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, Ints] = {}
-        self._meant: dict[str, list[Ints]] = {}
 
-    def add(self, key: str, counts: Ints, weight: int) -> None:
-        """Add (N,) counts of pods with a weight."""
-        known = self._numbers.get(key)
-        if known is None:
-            self._numbers[key] = counts * weight
-            self._meant[key] = [counts]
-        else:
-            known += counts * weight
-            self._meant[key].append(counts)
-
-    def places(self, snapshot: Snapshot) -> PerPlace:
-        """Return the sums by place."""
-        found = PerPlace({})
-        for key, numbers in self._numbers.items():
-            found.add(snapshot, key, numbers)
-            if found.any or found.sums[key].any():
-                found.any = True
-                continue
-            # Weights may cancel out at a node; that something was counted there still holds.
-            labelled = snapshot.topology(key) != NO_VALUE
-            found.any = any(bool(counts[labelled].any()) for counts in self._meant[key])
-        return found
+def summed(snapshot: Snapshot, said: Said) -> PerPlace:
+    """Return the weighted sums by place."""
+    numbers: dict[str, Ints] = {}
+    for key, counts, weight in said:
+        known = numbers.get(key)
+        numbers[key] = counts * weight if known is None else known + counts * weight
+    found = PerPlace({})
+    for key, own in numbers.items():
+        found.add(snapshot, key, own)
+        if found.any or np.count_nonzero(found.sums[key]):
+            found.any = True
+            continue
+        # Weights may cancel out at a node; that something was counted there still holds.
+        labelled = snapshot.topology(key) != NO_VALUE
+        found.any = any(bool(counts[labelled].any()) for other, counts, _ in said if other == key)
+    return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
@@ -21,19 +22,21 @@ from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.plugins.inter_pod_affinity import counts
 from scheduler_core.plugins.inter_pod_affinity.counts import (
     NO_LABELS,
-    NodeSums,
     PerPlace,
+    Said,
     Terms,
     labels_of_namespace,
     means,
     means_all,
     pods_meant,
     resolved,
+    summed,
 )
 from scheduler_core.plugins.inter_pod_affinity.hints import REGISTRATIONS
 from scheduler_core.snapshot.affinity_terms import NO_TERMS, TERMS_MAX, PodTerms, Weighted
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
+from scheduler_core.snapshot.node_info import Kin, PodInfo
+from scheduler_core.snapshot.pod_index import PodIndex
+from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot, at
 
 NAME: Final = counts.NAME
 
@@ -79,6 +82,22 @@ class _Demands:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What spoke for and against places for pods of one kin with the same terms, and when that was."""
+
+    index: PodIndex
+    version: int
+    namespace_labels: Mapping[str, str]
+    said: Said
+
+    def stands(self, index: PodIndex, namespace_labels: Mapping[str, str]) -> bool:
+        """Return whether the same still speaks."""
+        if index is not self.index or index.version != self.version:
+            return False
+        return namespace_labels == self.namespace_labels
+
+
 class InterPodAffinity:
     """Filter on required terms, Score on preferred ones, both in either direction."""
 
@@ -94,6 +113,7 @@ class InterPodAffinity:
         self._ignores_preferred = bool(arguments.get("ignorePreferredTermsOfExistingPods"))
         self._listers = handle.listers
         self._spoken_by: dict[PodTerms, Weighted] = {}
+        self._kept: dict[tuple[PodTerms, Kin], _Kept] = {}
 
     # Filter.
 
@@ -104,17 +124,20 @@ class InterPodAffinity:
             return None, SKIP
         if own.error:
             return None, unresolvable(f"parsing pod: {own.error}")
+        if not (own.affinity or own.anti_affinity or len(demanding)):
+            return None, SKIP
         affinity = resolved(own.affinity, self._listers)
         anti_affinity = resolved(own.anti_affinity, self._listers)
-        if not (affinity or anti_affinity or len(demanding)):
-            return None, SKIP
         namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers)
-        meant = NodeSums()
-        for terms, held in demanding.about(pod.pod.metadata.labels).items():
-            for term in terms.anti_affinity:
-                if means(term, pod, namespace_labels):
-                    meant.add(term.topology_key, held.counts, 1)
-        existing = meant.places(snapshot)
+        existing = summed(
+            snapshot,
+            [
+                (term.topology_key, held.counts, 1)
+                for terms, held in demanding.about(pod.pod.metadata.labels).items()
+                for term in terms.anti_affinity
+                if means(term, pod, namespace_labels)
+            ],
+        )
         if not (affinity or anti_affinity or existing.any):
             return None, SKIP
         near, away = PerPlace({}), PerPlace({})
@@ -216,21 +239,36 @@ class InterPodAffinity:
             return SKIP
         if own.error:
             return error(f"failed to parse pod: {own.error}")
-        sums = NodeSums()
-        for weighted, sign in ((own.preferred, 1), (own.preferred_anti, -1)):
-            terms = resolved((term for _, term in weighted), self._listers)
-            for (weight, _), term in zip(weighted, terms, strict=True):
-                sums.add(term.topology_key, pods_meant(snapshot, (term,)), sign * weight)
-        namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers) if len(speaking) else NO_LABELS
-        for theirs, held in speaking.about(pod.pod.metadata.labels).items():
-            for weight, term in self._spoken(theirs):
-                if means(term, pod, namespace_labels):
-                    sums.add(term.topology_key, held.counts, weight)
-        places = sums.places(snapshot)
+        places = summed(snapshot, self._said(pod, snapshot))
         if not places.any:
             return SKIP
         state.write(_SCORE_KEY, places)
         return SUCCESS
+
+    def _said(self, pod: PodInfo, snapshot: Snapshot) -> Said:
+        """Return what speaks for and against places, kept while the same terms are on nodes."""
+        own, index = pod.terms, snapshot.pods
+        namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers) if len(index.speaking) else NO_LABELS
+        kept = self._kept.get((own, pod.kin))
+        if kept is not None and kept.stands(index, namespace_labels):
+            return kept.said
+        said: list[tuple[str, Ints, int]] = []
+        is_kept = True
+        for weighted, sign in ((own.preferred, 1), (own.preferred_anti, -1)):
+            for weight, term in weighted:
+                # What a selector of namespaces selects may be another thing the next time.
+                is_kept = is_kept and not term.namespace_selector
+                meant = pods_meant(snapshot, resolved((term,), self._listers))
+                said.append((term.topology_key, meant, sign * weight))
+        for theirs, held in index.speaking.about(pod.pod.metadata.labels).items():
+            for weight, term in self._spoken(theirs):
+                if means(term, pod, namespace_labels):
+                    said.append((term.topology_key, held.counts, weight))
+        if is_kept:
+            if len(self._kept) >= TERMS_MAX:
+                self._kept.clear()
+            self._kept[own, pod.kin] = _Kept(index, index.version, namespace_labels, said)
+        return said
 
     def _spoken(self, theirs: PodTerms) -> Weighted:
         """Return the terms by which pods on nodes like or dislike newcomers, with signed weights."""
@@ -246,17 +284,20 @@ class InterPodAffinity:
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return the sums of the node's places."""
         places: PerPlace = state.expect(_SCORE_KEY, _NOT_SCORED)
-        scores: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
+        scores: Ints | None = None
         for key, sums in places.sums.items():
-            scores += sums[snapshot.topology(key)[rows]]
-        return scores
+            own = sums[at(snapshot.topology(key), snapshot, rows)]
+            scores = own if scores is None else scores + own
+        return np.zeros(snapshot.count(rows), dtype=np.int64) if scores is None else scores
 
     def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
         """Return 100 for the largest sum down to 0 for the smallest; 0 for all where they are equal."""
-        low, high = int(scores.min()), int(scores.max())
+        low, high = int(np.minimum.reduce(scores)), int(np.maximum.reduce(scores))
         if low == high:
             return np.zeros(len(scores), dtype=np.int64)
-        return (100.0 * ((scores - low) / (high - low))).astype(np.int64)
+        shares: NDArray[np.float64] = (scores - low) / (high - low)
+        shares *= 100.0
+        return shares.astype(np.int64)
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that come near or go away, and nodes that come or change place."""

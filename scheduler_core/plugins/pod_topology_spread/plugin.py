@@ -35,8 +35,8 @@ from scheduler_core.plugins.pod_topology_spread.constraints import (
 from scheduler_core.plugins.pod_topology_spread.hints import registrations
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.pod_index import Counting
-from scheduler_core.snapshot.required_affinity import required_of
-from scheduler_core.snapshot.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
+from scheduler_core.snapshot.required_affinity import NO_DEMANDS
+from scheduler_core.snapshot.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot, at
 from scheduler_core.snapshot.traits import HAS_SPREAD
 
 NAME: Final = "PodTopologySpread"
@@ -66,13 +66,9 @@ class Inclusion:
     """Which nodes count for a pod under a constraint's two node policies."""
 
     def __init__(self, pod: PodInfo) -> None:
-        spec = pod.pod.spec
         self._pod = pod
-        self._required = required_of(pod)
-        affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-        demands = affinity.required if affinity is not None else None
-        self._everywhere = demands is None and not spec.node_selector
-        self._affinity_key = (NAME, "affinity", b"" if self._everywhere else _encode((spec.node_selector, demands)))
+        self._required = pod.required
+        self._everywhere = self._required is NO_DEMANDS
 
     def _may_run(self, info: NodeInfo) -> int:
         return self._required.matches(info.name, info.labels)
@@ -84,7 +80,7 @@ class Inclusion:
     def narrow(self, counted: Mask | None, constraint: Constraint, snapshot: Snapshot) -> Mask | None:
         """Return (N,) of `counted`, without nodes that the policies leave out; None means all nodes."""
         if constraint.honors_affinity and not self._everywhere:
-            may_run: Mask = snapshot.node_column(self._affinity_key, self._may_run) != 0
+            may_run: Mask = snapshot.node_column((NAME, "affinity", self._required), self._may_run) != 0
             counted = may_run if counted is None else counted & may_run
         if constraint.honors_taints:
             key = (NAME, "taints", _encode(self._pod.pod.spec.tolerations))
@@ -117,24 +113,22 @@ def _counting(namespace: str, selector: Selector) -> Counting:
 
 def _all_keys(snapshot: Snapshot, constraints: Constraints) -> Mask | None:
     """Return (N,) whether the node has every constraint's topology label; None: all nodes have all of them."""
-    keys = frozenset(one.topology_key for one in constraints)
+    keys = frozenset([one.topology_key for one in constraints])
 
     def lacks(info: NodeInfo) -> int:
         return not keys <= info.labels.keys()
 
-    lacking = snapshot.node_column((NAME, "lacks", keys), lacks)
-    return lacking == 0 if np.logical_or.reduce(lacking) else None
+    def labelled() -> Mask | None:
+        lacking = snapshot.node_column((NAME, "lacks", keys), lacks)
+        return lacking == 0 if np.count_nonzero(lacking) else None
+
+    return snapshot.of_nodes((NAME, "labelled", keys), labelled)
 
 
 def _per_value(ids: Ints, size: int, counted: Mask | None, numbers: Ints) -> Ints:
     """Return (V,) sums of numbers by topology value, over the nodes that count (None: all)."""
     weights = numbers if counted is None else numbers * counted
     return np.bincount(ids, weights=weights, minlength=size).astype(np.int64)
-
-
-def _at(column: Ints, snapshot: Snapshot, rows: Rows) -> Ints:
-    """Return (K,) a column's numbers of the rows; treat it as frozen."""
-    return column if rows is snapshot.every_row else column[rows]
 
 
 def _present(snapshot: Snapshot, key: str, counted: Mask | None) -> Mask:
@@ -421,7 +415,7 @@ class PodTopologySpread:
         alone = soft.alone(snapshot)
         if alone is not None:
             one, weight = alone
-            pods = _at(matching_pods(snapshot, pod.pod.namespace, one.selector), snapshot, rows)
+            pods = at(matching_pods(snapshot, pod.pod.namespace, one.selector), snapshot, rows)
             if np.maximum.reduce(pods, initial=0) < _NUMBERS_MAX:
                 found: Ints = _by_number(weight, one.max_skew)[pods]
                 return found
@@ -429,9 +423,9 @@ class PodTopologySpread:
         for one, weight, counts in zip(soft.constraints, soft.weights, soft.counts, strict=True):
             if counts is _NOWHERE:
                 continue
-            ids = _at(snapshot.topology(one.topology_key), snapshot, rows)
+            ids = at(snapshot.topology(one.topology_key), snapshot, rows)
             if counts is None:
-                pods = _at(matching_pods(snapshot, pod.pod.namespace, one.selector), snapshot, rows)
+                pods = at(matching_pods(snapshot, pod.pod.namespace, one.selector), snapshot, rows)
                 own = pods * weight
                 own += one.max_skew - 1
             else:
