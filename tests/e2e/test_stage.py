@@ -347,3 +347,11 @@ def test_a_paused_page_that_nobody_touches_asks_for_no_picture(open_classroom: C
     held = state(teacher)["clock"]["simTimeMs"]
     classroom.session("PATCH", "/clock", {"paused": False})
     wait_state(teacher, lambda now: now["clock"]["simTimeMs"] > held + 2_000, "the clock goes on")
+
+
+def test_a_script_reads_what_the_page_shows(open_classroom: Callable[[str], Classroom]) -> None:
+    _, teacher = quiet(open_classroom)
+    shown = wait_state(teacher, lambda now: now["fps"] > 0, "a second's pictures are counted")
+    assert {"revision", "paintedRevision", "nodes", "pods", "held", "clock", "fps"} <= shown.keys()
+    assert {"name", "ready"} <= shown["nodes"][0].keys()
+    assert {"namespace", "name", "nodeName", "phase"} <= shown["pods"][0].keys()

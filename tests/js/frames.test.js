@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { makeFrames } from "../../static/js/dom/frames.js";
+import { makeRate } from "../../static/js/probe.js";
 
 /** @type {((timeMs: number) => void)[]} */
 let asked = [];
@@ -76,3 +77,29 @@ test("what is woken by its own picture is shown again at once, and after its end
   frames.wake();
   assert.deepEqual([asked.length, count], [0, 2]);
 }));
+
+test("the frame rate is what the browser gives in a second, and nothing is asked of it after that", () => {
+  const now = { ms: 0 };
+  const real = performance.now;
+  performance.now = () => now.ms;
+  try {
+    const rate = makeRate();
+    const second = (/** @type {number} */ stepMs) => {
+      rate.count();
+      rate.count();
+      while (asked.length) {
+        assert.equal(asked.length, 1, "counted once, however often that is asked");
+        now.ms += stepMs;
+        show(now.ms);
+      }
+      return rate.fps();
+    };
+    assert.equal(rate.fps(), 0);
+    assert.equal(second(20), 50);
+    assert.equal(second(40), 25);
+    now.ms += 60_000;
+    assert.deepEqual([rate.fps(), rate.countedMs(), asked.length], [25, 1_000, 0], "of a page at rest, as it last was");
+  } finally {
+    performance.now = real;
+  }
+});
