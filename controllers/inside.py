@@ -115,7 +115,7 @@ def others_started(loop: Loop, flags: InForce) -> list[Document]:
 SAID: Final = {
     "flagsDefault": "{n} flags, all at their defaults",
     "flagsSet": "{n} flags, {set} of them set",
-    "log": "objects are kept in the session's log, under the prefix etcd-prefix",
+    "log": "objects are kept in the session's log, their keys begin with what --etcd-prefix says",
     "stages": "stages of pods: controllers/kubelet/stages, ConfigMap kubelet-stages",
     "profiles": "{n} profile(s)",
     "periods": "periods and workers of each controller, by flags",

@@ -48,6 +48,11 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
 
     picture(page, "past")
 
+    # An address that names a tab that is not there opens the usual one.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?rv={before}&pod=default/first&tab=model")
+    wait_state(page, lambda now: now["paintedRevision"] == before, "the page is held again")
+    expect(page.get_by_test_id("decision-scores")).to_be_visible()
+
     # What differs from now, on the stage and in sum; then what is there now.
     page.get_by_test_id("past-show-difference").click()
     expect(page.get_by_test_id("past-title")).to_contain_text("1 gone")

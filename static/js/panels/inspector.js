@@ -50,9 +50,11 @@ export function mount(root, dispatch, guests) {
   let last = null;
 
   return {
-    /** @param {string} wanted */
+    /** @param {string} wanted one that the inspector does not have, as an address may name, changes nothing */
     openTab(wanted) {
-      tab = /** @type {Tab} */ (wanted);
+      const found = POD_TABS.find((name) => name === wanted);
+      if (!found) return;
+      tab = found;
       asked = true;
     },
     get tab() {
