@@ -4,7 +4,7 @@
 /** @import { Decision, NodeRow, SentencePart } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { breakable } from "../dom/dom.js";
-import { number, text } from "../lib/text.js";
+import { listed, number, text } from "../lib/text.js";
 import { POINTS, TODAY, eraOf, isBroken, pointName } from "../lib/trace.js";
 import { fateOf, runnerUp, sentenceParts } from "./model.js";
 import { h, icon } from "../dom/h.js";
@@ -121,7 +121,7 @@ export function tieCard(decision, trace, lang) {
   const { lot } = decision;
   return h("section", { class: "dc-section dc-tie" },
     h("h3", {}, icon("dice", 14),
-      h("span", { text: text(lang, "tieCard.title", { names: decision.best.slice(0, 8).join(", ") + (decision.best.length > 8 ? " …" : "") }) })),
+      h("span", { text: text(lang, "tieCard.title", { names: listed(lang, decision.best.slice(0, 8)) + (decision.best.length > 8 ? " …" : "") }) })),
     h("p", { text: lot
       ? text(lang, "tieCard.drawn", {
         draw: lot.draw, range: Array.from({ length: Math.min(lot.below, 8) }, (_, index) => index).join(", ")

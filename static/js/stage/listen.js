@@ -4,7 +4,7 @@
  */
 
 /** @import { Cycle, DecisionLine, Lang } from "../lib/types.d.ts" */
-import { counted, number, text } from "../lib/text.js";
+import { counted, listed, number, text } from "../lib/text.js";
 import { POINTS, bestOf, placeOf, reasonOf } from "../lib/trace.js";
 import { lastOf } from "./told.js";
 
@@ -60,7 +60,7 @@ export function heard(before, cycle, pod, lang, nameOf) {
  * @param {Lang} lang
  */
 function evicting(pod, node, victims, n, nameOf, lang) {
-  const named = victims.slice(0, VICTIMS_MAX).map(nameOf).join(", ");
+  const named = listed(lang, victims.slice(0, VICTIMS_MAX).map(nameOf));
   const names = n > VICTIMS_MAX ? `${named} …` : named;
   return counted(lang, names ? "live.preempts" : "live.nominates", { pod, node, n, names });
 }

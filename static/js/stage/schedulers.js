@@ -312,7 +312,7 @@ function tiePart({ view, lang }, cycle, scene, dispatch) {
   const teacher = view.me?.role === "teacher";
   return h("div", { class: "st-card-part st-tie" },
     h("h4", { class: "st-tie-title" }, icon("dice", 14),
-      h("span", { text: text(lang, "tie.title", { n: tie.nodes.length, total: number(lang, tie.total) }) })),
+      h("span", { text: text(lang, "tie.title", { n: number(lang, tie.nodes.length), total: number(lang, tie.total) }) })),
     h("p", { text: said }),
     !tie.drawn && teacher ? h("button", {
       type: "button", class: "st-draw", text: text(lang, "tie.draw"), onclick: () => dispatch({ type: "step", by: "point" }),

@@ -6,7 +6,7 @@
 import { HEAT_STEPS } from "../dom/colours.js";
 import { baseLayout, escapeText } from "../dom/plotly.js";
 import { formatCpu } from "../lib/quantity.js";
-import { number, text } from "../lib/text.js";
+import { listed, number, text } from "../lib/text.js";
 import { DECIDED_BY, isBound, isScored, isTie, preemptionsOf, within } from "./marks.js";
 import { SAMPLES_MAX, fits } from "./recorder.js";
 
@@ -223,7 +223,7 @@ function scoreHover(mark, lang) {
   const values = { pod: mark.said, node: mark.node ?? "", points: number(lang, mark.points ?? 0) };
   const told = text(lang, mark.points === undefined ? UNSCORED[mark.alone ?? "only"] : "streams.placed", values);
   const tie = isTie(mark)
-    ? text(lang, "streams.tieOf", { names: mark.of?.join(", ") ?? number(lang, mark.best ?? 0), node: mark.node ?? "" }) : "";
+    ? text(lang, "streams.tieOf", { names: (mark.of && listed(lang, mark.of)) ?? number(lang, mark.best ?? 0), node: mark.node ?? "" }) : "";
   return [told, tie, `rv ${mark.revision}`].filter(Boolean).map(escapeText).join("<br>");
 }
 
@@ -286,7 +286,7 @@ function rowOf(criterion) {
  */
 export function preemptionSentence(mark, lang) {
   const told = /** @type {NonNullable<Mark["preemption"]>} */ (mark.preemption);
-  const names = told.victims.map((key) => key.split("/")[1] ?? key).join(", ") + (told.count > told.victims.length ? " …" : "");
+  const names = listed(lang, told.victims.map((key) => key.split("/")[1] ?? key)) + (told.count > told.victims.length ? " …" : "");
   return text(lang, "streams.took", {
     pod: mark.said, victims: names, node: told.node, candidates: told.candidates,
     criterion: text(lang, `streams.by.${DECIDED_BY[rowOf(told.criterion)]}`),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { listOf } from "../../../static/js/lib/names.js";
 import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, versionOf } from "../../../static/js/decision/model.js";
 import { decisionWords } from "../../../static/js/decision/words.js";
 import { heatmapChart } from "../../../static/js/decision/heatmap.js";
@@ -223,4 +224,13 @@ test("a node without points is the only one that fits, or the only one that was 
   assert.equal(decisionOf(given).alone, "only");
   assert.equal(decisionOf(given, 10, {}, "round-robin").alone, "turn", "those after it were not asked, though one before it was");
   assert.equal(decisionOf({ feasible: ["n2"], usedNominatedNode: true, chosen: "n2" }).alone, "nominated");
+});
+
+test("many names are listed as their language lists them, and how many more there are is a number of that language", async () => {
+  await loadTexts("zh-hans", "stage");
+  const nodes = Array.from({ length: 1_002 }, (_, index) => `n${index + 1}`);
+  assert.equal(listOf(nodes, "en"), "n1, n2 and 1,000 more");
+  assert.equal(listOf(nodes, "zh-hans"), "n1、n2 等另外 1,000 个");
+  assert.equal(listOf(nodes.slice(0, 3), "en"), "n1, n2 and n3");
+  assert.equal(listOf(nodes.slice(0, 3), "zh-hans"), "n1、n2 与 n3");
 });

@@ -187,7 +187,7 @@ export const ZH_HANS = {
   "hand.apart": "保持距离",
   "hand.nodeAffinity": "node affinity",
   "tie.title": "{n} 个并列 {total} 分",
-  "tie.equal": "{nodes} 同分。下一步按种子 {seed} 抽签。",
+  "tie.equal": "同分：{nodes}。下一步按种子 {seed} 抽签。",
   "tie.drawn": "种子 {seed} 在 0 到 {last} 中抽到 {draw}：{node} 中签。",
   "tie.draw": "抽签",
   "list.then": "；",
