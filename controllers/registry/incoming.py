@@ -118,7 +118,7 @@ def new_document(
     elif not metadata.get("generation", 1):
         del metadata["generation"]
     metadata_rules.drop_empty(metadata)
-    owned = None if own is None else _owned_at_first(kind, document, operation.object, own)
+    owned = None if own is None else _owned_at_first(kind, document, operation.object, own, context)
     if context.creator:
         metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
     kind.prepare(document)
@@ -143,11 +143,19 @@ def new_document(
     return _arranged(document)
 
 
-def _owned_at_first(kind: Kind, document: Document, given: Document, own: Own) -> Sequence[Document] | None:
+def _owned_at_first(
+    kind: Kind, document: Document, given: Document, own: Own, context: Context
+) -> Sequence[Document] | None:
     """Return the managed fields of a new object: what was sent and its defaults, not what is put to it here."""
     plain = copy_object(document)
     kind.defaults(plain)
-    return own(None, plain, _sent(given))
+    return own(None, _listed(plain, context), _sent(given))
+
+
+def _listed(document: Document, context: Context) -> Document:
+    """Return a document with the empty lists that were sent where null is stored: whoever sends them owns them."""
+    listed = {path: empty for path, empty in context.emptied.items() if reading.is_there(document, path)}
+    return reading.with_empty(document, listed) if listed else document
 
 
 def _sent(given: Mapping[str, Any]) -> Any:
@@ -195,6 +203,8 @@ def changed_document(
     old, patched = stored.object, isinstance(operation, Patch)
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
+    if patched:
+        changed = reading.as_served(kind, changed)
     if not _is_read(changed.get("metadata")):
         reading.decoded(
             kind, {key: changed[key] for key in ("apiVersion", "kind", "metadata") if key in changed}, {}, context
@@ -210,7 +220,7 @@ def changed_document(
     if subresource is not None:
         document = _changed_part(kind, stored, changed, subresource, context)
         if own is not None:
-            _own(document, old, None, own)
+            _own(document, old, None, own, context)
         mutate(document, stored.name)
         return document
     with context.step("registry", "decode") as read:
@@ -240,7 +250,7 @@ def changed_document(
                 document[key] = copy_object({key: part})[key]
         kind.defaults(document)
     if own is not None:
-        _own(document, old, _sent(changed), own, asked)
+        _own(document, old, _sent(changed), own, context, asked)
     metadata = document["metadata"]
     if read is not None:
         told = additions.changed(kind, old, document)
@@ -287,12 +297,19 @@ def _name_owners_once(metadata: Document, context: Context, *, late: bool) -> No
         context.warnings.append(warning)
 
 
-def _own(document: Document, old: Document, sent: Any, own: Own, asked: Mapping[str, Any] | None = None) -> None:
+def _own(
+    document: Document,
+    old: Document,
+    sent: Any,
+    own: Own,
+    context: Context,
+    asked: Mapping[str, Any] | None = None,
+) -> None:
     """Write into a changed document who owns what of it now. Its metadata may be shared: it is made anew.
 
     `asked` has the parts as they were sent that the write leaves as they are, and that count all the same.
     """
-    told = metadata_rules.without_creator({**document, **asked} if asked else document)
+    told = _listed(metadata_rules.without_creator({**document, **asked} if asked else document), context)
     owned = own(metadata_rules.without_creator(old), told, sent)
     metadata = {key: value for key, value in document["metadata"].items() if key != "managedFields"}
     document["metadata"] = {**metadata, "managedFields": owned} if owned else metadata

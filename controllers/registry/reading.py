@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -222,6 +224,10 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
         raise Unreadable(
             400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
         )
+    if of == kind and reads_too(sent, of):
+        raise bad_request(
+            f"the API version in the data ({sent}) does not match the expected API version ({api_version})"
+        )
     version = sent.rpartition("/")[2]
     home, group = api_version.rpartition("/")[0], sent.rpartition("/")[0]
     why = f'no kind "{of}" is registered for version "{sent}" in scheme "{_OTHER_SCHEMES.get(home, SCHEME)}"'
@@ -230,11 +236,33 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
     if (
         of in _EVERYWHERE
         or (sent == "v1" and of in _UNVERSIONED)
+        or (not foreign and reads_too(sent, of))
         or (not foreign and is_model(f"{group.partition('.')[0] or 'core'}_{version}.{of}"))
     ):
         inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
         why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"
     raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind}: {why}')
+
+
+@cache
+def _versions_read() -> dict[str, frozenset[str]]:
+    """Return by version the kinds that upstream reads in it beside the one in which they are served."""
+    lines = Path(__file__).with_name("versions_read.txt").read_text(encoding="utf-8").splitlines()
+    parts = [line.partition(": ") for line in lines if not line.startswith("#")]
+    return {version: frozenset(kinds.split()) for version, _, kinds in parts}
+
+
+def reads_too(version: str, kind: str) -> bool:
+    """Return whether upstream reads a kind in a version in which it may not be served."""
+    return kind in _versions_read().get(version, ())
+
+
+def as_served(kind: Kind, patched: Document) -> Document:
+    """Return what a patch made in the version of its path: upstream converts an older one that it names."""
+    version = patched.get("apiVersion")
+    if isinstance(version, str) and "beta" in version and reads_too(version, kind.kind):
+        return {**patched, "apiVersion": kind.api_version}
+    return patched
 
 
 def _title(kind: Kind) -> str:

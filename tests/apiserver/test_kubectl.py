@@ -245,7 +245,9 @@ def test_versions_of_old_get_a_clear_error(kubectl: Kubectl, api: Api) -> None:
     assert (status, document["message"]) == (404, "the server could not find the requested resource")
     status, document, _ = api.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", old)
     assert status == 400
-    assert 'no kind "PriorityClass" is registered for version "scheduling.k8s.io/v1beta1"' in document["message"]
+    sent, served = "scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1"
+    why = f"the API version in the data ({sent}) does not match the expected API version ({served})"
+    assert document["message"] == why
 
 
 def test_replace_edit_diff_and_dry_run(kubectl: Kubectl) -> None:
