@@ -5,6 +5,7 @@
 /** @import { Table, World } from "./world.js" */
 import { EXAMPLES, readCommand } from "../lib/commands.js";
 import { consequence } from "../state/consequence.js";
+import { refusedWrite } from "../state/roles.js";
 import { speak } from "./world.js";
 
 /** Rows of a list that are shown; a longer one says how many there are. */
@@ -53,11 +54,12 @@ export async function command({ line, typed }, world, does) {
         return null;
       }
       case "delete": {
-        const { kind, name } = command.target;
+        const { kind, namespace, name } = command.target;
         const key = keyOf(command.target);
-        // What takes others along is asked about, as in the inspector; the rest can be undone.
+        // What takes others along is asked about, as in the inspector; the rest can be undone. Who may not is told so at once.
         const { values } = consequence(view(), kind.resource, key);
-        if (Number(values["count"] ?? 0) > 0) await does.delete({ type: "delete", resource: kind.resource, key });
+        const asks = Number(values["count"] ?? 0) > 0 && !refusedWrite(view().me, namespace);
+        if (asks) await does.delete({ type: "delete", resource: kind.resource, key });
         else {
           await actions.remove(kind.resource, key);
           sayDone(t("done_delete", { kind: kind.kind, name }));

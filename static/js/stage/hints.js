@@ -22,6 +22,6 @@ export function idleHint(view, { nodes, queue, unseen }) {
   if (held > 0) return { key: "idle.stuck", values: { n: held } };
   // A lesson says itself what is next, and makes what it needs.
   if (standsLesson(view)) return null;
-  if (clock && !clock.paused && clock.pace === 0 && mayCreate) return { key: "idle.pace", values: {} };
+  if (clock && !clock.paused && clock.pace === 0 && me?.role === "teacher") return { key: "idle.pace", values: {} };
   return { key: mayCreate ? "idle.make" : "idle.look", values: {} };
 }

@@ -178,6 +178,17 @@ test("what was deleted is told with the way back, which says what it undid", asy
   assert.deepEqual((await worldOf().does({ type: "undo" })).notices, [], "before the desk is there, nothing was remembered");
 });
 
+test("who may not delete a node is told so, and not asked first about the pods that would go with it", async () => {
+  const node = { kind: "Node", metadata: { name: "n1", uid: "u-n1", resourceVersion: "3" }, spec: {} };
+  const pod = { kind: "Pod", metadata: { name: "web", namespace: "default", uid: "u-web", resourceVersion: "4" }, spec: { nodeName: "n1" } };
+  const objects = [["nodes", node], ["pods", pod]].map(([resource, object]) => ({ resource, ...object }));
+  const me = { role: "student", namespace: "s-mei", slug: "mei" };
+  const { does, calls, world } = worldOf({ objects, me, answers: { delete: refuse("nodes are the teacher's") } });
+  await does({ type: "command", line: "delete node n1" });
+  assert.deepEqual(calls.map(([method]) => method).filter((method) => method === "delete"), ["delete"]);
+  assert.deepEqual(world.notices, [["bad", "nodes are the teacher's"]]);
+});
+
 test("a node is made in the zone that it was let go over", async () => {
   const { does, calls } = worldOf();
   await does({ type: "create", item: "node-small", values: { zone: "zone-b" } });

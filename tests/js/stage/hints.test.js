@@ -34,6 +34,8 @@ test("pods that fit nowhere come before an invitation to make more", () => {
 test("otherwise people are told what they may do", () => {
   assert.equal(hint({})?.[0], "idle.make");
   assert.equal(hint({ clock: { paused: false, pace: 0 } })?.[0], "idle.pace");
+  const student = { role: "student", namespace: "s-mei" };
+  assert.equal(hint({ me: student, clock: { paused: false, pace: 0 } })?.[0], "idle.make", "the pace is not theirs to choose");
   assert.equal(hint({ me: { role: "viewer", namespace: "" } })?.[0], "idle.look");
 });
 
