@@ -25,7 +25,7 @@ from scheduler_core.snapshot.pod_index import PodIndex
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp] | slice
-"""Which rows a plugin is asked about: an index array, or `ALL_ROWS`."""
+"""Which rows a plugin is asked about: an index array, ascending, or `ALL_ROWS`."""
 
 ALL_ROWS: Final = slice(None)
 
@@ -218,21 +218,22 @@ class Snapshot:
         pairs[LEFT, 1, row] = SHARE * (sizes.get("memory", 0) - info.non_zero_memory)
 
     def _write_pods(self, row: int, info: NodeInfo) -> None:
-        columns = self._resource_columns
-        for resource, number in info.requested.items():
-            self.requested[columns[resource], row] = number
+        columns, taken, requested = self._resource_columns, info.requested, self.requested
+        for resource, number in taken.items():
+            requested[columns[resource], row] = number
             if not 0 <= number <= ORDINARY_MAX:
                 self.is_ordinary = False
-        if not (0 <= info.non_zero_cpu <= ORDINARY_MAX and 0 <= info.non_zero_memory <= ORDINARY_MAX):
+        cpu, memory, count = info.non_zero_cpu, info.non_zero_memory, len(info.pods)
+        if not (0 <= cpu <= ORDINARY_MAX and 0 <= memory <= ORDINARY_MAX):
             self.is_ordinary = False
-        cpu, memory, taken, pairs = info.non_zero_cpu, info.non_zero_memory, info.requested, self.pairs
-        self.non_zero[0, row], self.non_zero[1, row] = cpu, memory
-        pairs[REQUESTED, 0, row], pairs[REQUESTED, 1, row] = taken.get("cpu", 0), taken.get("memory", 0)
+        non_zero, real = self.non_zero, self.pairs[REQUESTED]
+        non_zero[0, row], non_zero[1, row] = cpu, memory
+        real[0, row], real[1, row] = taken.get("cpu", 0), taken.get("memory", 0)
         self._write_left(row, info)
-        self.pod_count[row] = len(info.pods)
+        self.pod_count[row] = count
         floors, size = self._floors, info.allocatable
         for resource, floor in floors.items():
-            used = len(info.pods) if resource == PLACES else taken.get(resource, 0)
+            used = count if resource == PLACES else taken.get(resource, 0)
             left = size.get(resource, 0) - used
             if left < floor:
                 floors[resource] = left
@@ -291,7 +292,13 @@ class Snapshot:
     def pairs_of(self, rows: Rows, which: int) -> NDArray[np.float64]:
         """Return (2, K) doubles of cpu and memory: ALLOCATABLE, REQUESTED or LEFT; treat them as frozen."""
         pairs: NDArray[np.float64] = self.pairs[which]
-        return pairs if isinstance(rows, slice) else pairs.take(rows, axis=1)
+        if isinstance(rows, slice):
+            return pairs
+        count = len(rows)
+        if count and rows[-1] - rows[0] == count - 1:
+            # A sample is one stretch of the rows, most often: that needs no copy.
+            return pairs[:, rows[0] : rows[-1] + 1]
+        return pairs.take(rows, axis=1)
 
     def sizes_of(self, resource: str) -> tuple[int, int]:
         """Return the smallest and the largest allocatable amount on any node, (0, 0) where no node has any."""
