@@ -135,13 +135,20 @@ SAID: Final = {
     "atOnce": "leader-elect is false: acts at once",
     "follows": "follows: waits for {lock}",
     "leads": "leads by {kind} {lock}",
+    "workers": "{name}: {busy} of {limit} workers busy",
+    "cycleWaits": "scheduling cycle: waits for a pod",
+    "cycleHolds": "scheduling cycle: holds {pod} at {point}",
+    "bindings": "binding cycles: {n} under way",
 }
-"""What a step may come to, by the key under which the page has it in its reader's language."""
+"""What a step may come to, and what is done now, by the key under which the page has it in its reader's language."""
+
+
+def _said(key: str, **values: str | int) -> Document:
+    return {"text": SAID[key].format(**values), "key": key, "values": values}
 
 
 def _step(step: str, at_ms: int | None, key: str, detail: Any = None, **values: str | int) -> Document:
-    said = {"text": SAID[key].format(**values), "key": key, "values": values}
-    return {"step": step, "atMs": at_ms, **said, "detail": {} if detail is None else detail}
+    return {"step": step, "atMs": at_ms, **_said(key, **values), "detail": {} if detail is None else detail}
 
 
 def _flags_step(component: str, flags: InForce, at_ms: int | None) -> Document:
@@ -314,12 +321,12 @@ def _healthy(replica: Replica, now_ms: int) -> bool:
     return now_ms <= over_ms
 
 
-def _threads(inner: object) -> list[str]:
+def _threads(inner: object) -> list[Document]:
     """Return what its workers do at the moment, a line each: what a dump of goroutines would show."""
     if isinstance(inner, ControllerManager):
-        return [f"{name}: {busy} of {limit} workers busy" for name, busy, limit in inner.workers()]
+        return [_said("workers", name=name, busy=busy, limit=limit) for name, busy, limit in inner.workers()]
     if isinstance(inner, SchedulerComponent) and inner.started:
         held = inner.held
-        cycle = "waits for a pod" if held is None else f"holds {held['pod']} at {held['point']}"
-        return [f"scheduling cycle: {cycle}", f"binding cycles: {inner.binding} under way"]
+        cycle = _said("cycleWaits") if held is None else _said("cycleHolds", pod=held["pod"], point=held["point"])
+        return [cycle, _said("bindings", n=inner.binding)]
     return []

@@ -263,7 +263,7 @@ def _index(call: Call, component: str, inside: Document) -> HttpResponse:
 def _goroutine(call: Call, component: str, inside: Document) -> HttpResponse:
     """Answer with what its workers do, which is what a dump of goroutines is read for."""
     reflectors = [f"reflector of {one['resource']}: {one['mode']}" for one in inside["listers"] if "mode" in one]
-    return _text("".join(f"{line}\n" for line in [*inside["threads"], *reflectors]))
+    return _text("".join(f"{line}\n" for line in [*(one["text"] for one in inside["threads"]), *reflectors]))
 
 
 def _heap(call: Call, component: str, inside: Document) -> HttpResponse:

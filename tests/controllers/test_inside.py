@@ -177,3 +177,12 @@ def test_a_leader_that_cannot_renew_is_ill_only_after_its_lease_and_a_while() ->
     lab.ask("replicas.clustersim.io", "kube-scheduler-0", {"fault": {"id": 1, "kind": "crash"}})
     lab.run(1)
     assert "kube-scheduler-0" not in lab.cluster.insides()
+
+
+def test_what_is_done_at_the_moment_is_told_by_keys_beside_its_english() -> None:
+    lab = Lab([node("n1"), pod("placed")])
+    lab.run(3)
+    assert inside(lab)["threads"] == [
+        {"text": "scheduling cycle: waits for a pod", "key": "cycleWaits", "values": {}},
+        {"text": "binding cycles: 0 under way", "key": "bindings", "values": {"n": 0}},
+    ]

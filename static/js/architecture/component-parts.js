@@ -12,7 +12,7 @@ const STEPS = {
   caches: "arch.step.caches", lead: "arch.step.lead",
 };
 
-/** What a step came to, by its key. @type {Readonly<Record<string, string>>} */
+/** What a step came to and what is done at the moment, by its key. @type {Readonly<Record<string, string>>} */
 const SAID = {
   flagsDefault: "arch.said.flagsDefault", flagsSet: "arch.said.flagsSet", log: "arch.said.log",
   stages: "arch.said.stages", profiles: "arch.said.profiles", periods: "arch.said.periods", ways: "arch.said.ways",
@@ -21,6 +21,7 @@ const SAID = {
   watchCache: "arch.said.watchCache", ownPods: "arch.said.ownPods", caches: "arch.said.caches",
   noCaches: "arch.said.noCaches", allActive: "arch.said.allActive", oneEach: "arch.said.oneEach",
   atOnce: "arch.said.atOnce", follows: "arch.said.follows", leads: "arch.said.leads",
+  workers: "arch.said.workers", cycleWaits: "arch.said.cycleWaits", cycleHolds: "arch.said.cycleHolds", bindings: "arch.said.bindings",
 };
 
 /** What a replica's own server answers. */
@@ -64,7 +65,7 @@ export function startList(steps, epochMs, lang) {
  * @param {string} said in English
  * @param {Lang} lang
  */
-function saidOf(key, values, said, lang) {
+export function saidOf(key, values, said, lang) {
   const known = SAID[key];
   return known ? element("span", {}, counted(lang, known, values)) : element("span", { lang: "en" }, said);
 }

@@ -6,7 +6,7 @@ import { element, keepFocus, setAttribute } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { newestMade } from "../control/fresh.js";
 import { Looked } from "../control/looked.js";
-import { endpoints, flagList, listersTable, rulesTable, startList } from "./component-parts.js";
+import { endpoints, flagList, listersTable, rulesTable, saidOf, startList } from "./component-parts.js";
 
 /** How often a component is asked at most while it is looked at, in real milliseconds. */
 const EVERY_MS = 2_000;
@@ -21,7 +21,7 @@ const EVERY_MS = 2_000;
  * @typedef {object} Answer what the session API tells of a component; each member only where there is such a thing
  * @property {Step[]} [startup]
  * @property {Lister[]} [listers]
- * @property {string[]} [threads]
+ * @property {{text: string, key: string, values: Record<string, string | number>}[]} [threads]
  * @property {Record<string, string>} [flags]
  * @property {{now: Record<string, unknown>, then: Record<string, unknown>}} [server]
  * @property {{service: string, address: string, cluster: string[]}[]} [rules]
@@ -134,7 +134,7 @@ class ComponentPanel {
     return [
       store ? element("p", {}, text(lang, "arch.storeFacts", { n: number(lang, store.count), rv: String(store.revision), prefix: store.prefix })) : null,
       listers ? section("arch.knows", listersTable(listers, lang)) : null,
-      threads ? section("arch.threads", element("ul", {}, threads.map((one) => element("li", { lang: "en" }, one)))) : null,
+      threads ? section("arch.threads", element("ul", {}, threads.map(({ key, values, text: said }) => element("li", {}, saidOf(key, values, said, lang))))) : null,
       rules ? section("arch.rules", rulesTable(rules, lang)) : null,
       startup ? section("arch.startup", startList(startup, this.epochMs, lang)) : null,
       flags ? section("arch.flags", flagList(flags)) : null,
