@@ -100,6 +100,11 @@ def base64_error(text: str) -> str:
     return "" if place is None else f"illegal base64 data at input byte {place}"
 
 
+def from_unstructured(why: str) -> str:
+    """Return how upstream says what is wrong with a value that it reads out of a map, not out of JSON."""
+    return f"error decoding from json: {why}" if why.startswith("illegal base64") else why
+
+
 def _corrupt(text: str) -> int | None:
     """Return where Go stops reading base64; line breaks are passed over."""
     data = [(index, letter) for index, letter in enumerate(text) if letter not in "\r\n"]

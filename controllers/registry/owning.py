@@ -9,6 +9,7 @@ from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry.context import Context
+from controllers.registry.decoding import from_unstructured
 from controllers.registry.fieldowners import managers, scales
 from controllers.registry.fieldowners.managers import Entry, Scope, applied, check_object, title_of
 from controllers.registry.gotext import json_name
@@ -127,7 +128,7 @@ def application(
 def unreadable(kind: Kind, config: Any, error: ApiError) -> ApiError:
     """Return the refusal of what came of applying a configuration, and is no object of its kind."""
     group_version = kind.api_version if "/" in kind.api_version else f"/{kind.api_version}"
-    told = error.causes[0].message if error.causes else error.message
+    told = from_unstructured(error.causes[0].message if error.causes else error.message)
     why = f"unable to convert unstructured object to {group_version}, Kind={kind.kind}: {told}"
     return ApiError(500, "", f"failed to convert new object ({title_of(config)}) to proper version: {why}")
 

@@ -10,7 +10,7 @@ import msgspec
 from controllers.log.operations import Patch
 from controllers.log.store import copy_object
 from controllers.registry import goorder
-from controllers.registry.decoding import named_texts
+from controllers.registry.decoding import from_unstructured, named_texts
 from controllers.registry.gotext import json_name, printed, quoted
 from controllers.registry.schema import model
 from scheduler_core.api.errors import ApiError, Cause, bad_request
@@ -293,7 +293,7 @@ def _unrestorable(why: str, changed: Any, error: ApiError, schema: str) -> str:
     """Return how upstream says of a strategic merge patch that a value does not fit (runtime.FromUnstructured)."""
     found = _UNMARSHALS.search(why)
     if found is None:
-        return f"error decoding from json: {why}" if why.startswith("illegal base64") else why
+        return from_unstructured(why)
     value, scalar = _place(changed, schema, error.causes[0].field) if error.causes else (None, None)
     if scalar in _OWN_READERS:
         number = f" {value}" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
