@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,41 +23,24 @@ from scheduler_core.framework.interface import (
 from scheduler_core.framework.ranking import Ranking
 from scheduler_core.framework.reuse import Position, Reuse, ScoreMemory, ScorePart, SettledScores, position_of
 from scheduler_core.framework.rules import ErrorText, error_text
+from scheduler_core.framework.score_asking import (
+    Following,
+    ScoreCycle,
+    ScoreError,
+    Scorer,
+    ask_score,
+    ask_score_of_node,
+    normalize,
+    out_of_range,
+)
 from scheduler_core.framework.scores import PluginScores, Scores
-from scheduler_core.framework.status import SUCCESS, Code, Status, error
-from scheduler_core.kernels.resources import InvalidScoreError
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
+from scheduler_core.framework.status import SUCCESS, Status, error
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Snapshot
 
 _CLUSTER: Final = Reads.CLUSTER
 _SUMS: Final = Reads.NODE_AND_SUMS
 _UNSETTLED: Final = (*OF_ONE_NODE, Reads.CLUSTER)
-
-
-class _ScoreError(Exception):
-    """At `Score`, `NormalizeScore` or `Weight` a plugin broke."""
-
-    def __init__(self, point: str, plugin: str, message: str) -> None:
-        super().__init__(message)
-        self.point, self.plugin = point, plugin
-
-
-@dataclass(frozen=True, slots=True)
-class _Scorer:
-    """A score plugin with what is asked about it once: protocol checks are too slow for every pod."""
-
-    plugin: ScorePlugin
-    name: str
-    weight: int
-    normalizer: ScoreNormalizer | None
-    reads: Reads
-    key: Callable[[PodInfo], Hashable]
-    ranged: bool
-    """Its scores are within the range by construction, so nobody need look."""
-    of_node: Callable[[CycleState, PodInfo, NodeInfo], int] | None
-    """How to ask about one node, of a plugin that looks at the node and its pods alone."""
-    follow: Follow | None
-    """How to keep its scores level, of a plugin that reads the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,48 +57,13 @@ class _Active:
         open: those that every cycle must look at: all but what is summed up and within range.
     """
 
-    every: tuple[_Scorer, ...]
-    kept: tuple[_Scorer, ...]
-    settled: tuple[_Scorer, ...]
-    fresh: tuple[_Scorer, ...]
-    unsettled: tuple[_Scorer, ...]
-    summed: tuple[_Scorer, ...]
-    open: tuple[_Scorer, ...]
-
-
-@dataclass(slots=True)
-class _Cycle:
-    """What one cycle's Score is about.
-
-    Attributes:
-        rows: (K,) the feasible rows.
-        everywhere: whether these are all rows.
-    """
-
-    state: CycleState
-    pod: PodInfo
-    snapshot: Snapshot
-    rows: NDArray[np.intp]
-    everywhere: bool
-
-    def of(self, own: Ints) -> Ints:
-        """Return (K,) the feasible rows' part of (N,) scores."""
-        return own if self.everywhere else own[self.rows]
-
-
-class Following(Protocol):
-    """One plugin's raw and normalised scores of all nodes, of a pod of which others of its shape come after it."""
-
-    def change(self, snapshot: Snapshot, row: int) -> bool | None:
-        """Bring them level where the pods of one row have changed; return whether those of other rows are others now.
-
-        None: it cannot be told so, and the plugin is to be asked.
-        """
-        ...
-
-
-Follow = Callable[[CycleState, PodInfo, Snapshot, Ints, Ints], Following | None]
-"""(state, pod, snapshot, raw, normalised) → what keeps these two level in place; None: nothing does."""
+    every: tuple[Scorer, ...]
+    kept: tuple[Scorer, ...]
+    settled: tuple[Scorer, ...]
+    fresh: tuple[Scorer, ...]
+    unsettled: tuple[Scorer, ...]
+    summed: tuple[Scorer, ...]
+    open: tuple[Scorer, ...]
 
 
 @dataclass(slots=True)
@@ -133,7 +81,7 @@ class Sum:
     active: _Active
     memory: ScoreMemory
     even: int
-    followed: Sequence[tuple[_Scorer, Following, Ints, Ints]]
+    followed: Sequence[tuple[Scorer, Following, Ints, Ints]]
     total: Ints
     ranking: Ranking
 
@@ -151,7 +99,7 @@ class Scoring:
         self._score_max = score_max
         self._error_text = error_text
         self._scorers = [
-            _Scorer(
+            Scorer(
                 plugin,
                 plugin.name,
                 weight,
@@ -182,13 +130,13 @@ class Scoring:
             The scores and success, or None and the error.
         """
         active = self._active(state.skip_score)
-        cycle = _Cycle(state, pod, snapshot, rows, len(rows) == len(snapshot))
+        cycle = ScoreCycle(state, pod, snapshot, rows, len(rows) == len(snapshot))
         self._reuse.changes.look(snapshot)
         key = (pod.shape, state.skip_score)
         memory = self._reuse.scores.of(key, snapshot)
         try:
             raw, total = self._totals(cycle, memory, active) if memory.seen else self._first_totals(cycle, active)
-        except _ScoreError:
+        except ScoreError:
             self._reuse.scores.forget(key)
             return self._afresh(cycle, active)
         memory.seen = True
@@ -263,7 +211,7 @@ class Scoring:
             ranking=ranking,
         )
 
-    def _afresh(self, cycle: _Cycle, active: _Active) -> tuple[Scores | None, Status]:
+    def _afresh(self, cycle: ScoreCycle, active: _Active) -> tuple[Scores | None, Status]:
         """Score without what is kept, which broke: perhaps at a node that is not feasible, and so counts for nothing.
 
         The error, if there is one, is upstream's: of the first plugin that breaks, in scoring, then in normalising.
@@ -272,9 +220,9 @@ class Scoring:
         parts: dict[str, PluginScores] = {}
         total = np.zeros(len(rows), dtype=np.int64)
         try:
-            raw = {one.name: _score(one.plugin, cycle, rows) for one in active.every}
+            raw = {one.name: ask_score(one.plugin, cycle, rows) for one in active.every}
             final = {
-                one.name: raw[one.name] if one.normalizer is None else _normalized(one, state, pod, raw[one.name])
+                one.name: raw[one.name] if one.normalizer is None else normalize(one, state, pod, raw[one.name])
                 for one in active.every
             }
             for one in active.every:
@@ -282,7 +230,7 @@ class Scoring:
                 weighted = final[one.name] * one.weight
                 parts[one.name] = PluginScores(raw[one.name], final[one.name], weighted)
                 total += weighted
-        except _ScoreError as wrong:
+        except ScoreError as wrong:
             return None, error(self._error_text(wrong.point, wrong.plugin, pod.pod, str(wrong)))
         return Scores(rows, total, state.skip_score, lambda: parts), SUCCESS
 
@@ -303,7 +251,7 @@ class Scoring:
             )
         return found
 
-    def _first_totals(self, cycle: _Cycle, active: _Active) -> tuple[dict[str, Ints], Ints]:
+    def _first_totals(self, cycle: ScoreCycle, active: _Active) -> tuple[dict[str, Ints], Ints]:
         """Return what `_totals` does, for a shape that may never come again: nothing is summed up for later."""
         settled = self._settled(cycle, active)
         raw = {name: part.raw for name, part in settled.parts.items()}
@@ -313,7 +261,7 @@ class Scoring:
             total += self._added(cycle, active, settled)
         for one in active.fresh:
             if one.reads is _CLUSTER:
-                own = _score(one.plugin, cycle, cycle.rows)
+                own = ask_score(one.plugin, cycle, cycle.rows)
             else:
                 part = self._reuse.score_parts.of((one.name, one.key(cycle.pod)), cycle.snapshot)
                 if part.seen:
@@ -322,15 +270,15 @@ class Scoring:
                 else:
                     # Pods may never ask for as much again.
                     part.seen = True
-                    own = _score(one.plugin, cycle, ALL_ROWS if cycle.everywhere else cycle.rows)
+                    own = ask_score(one.plugin, cycle, ALL_ROWS if cycle.everywhere else cycle.rows)
             raw[one.name] = own
             if one.normalizer is not None:
-                own = _normalized(one, cycle.state, cycle.pod, own)
+                own = normalize(one, cycle.state, cycle.pod, own)
             self._check(one, own)
             total += own if one.weight == 1 else own * one.weight
         return raw, total
 
-    def _settled(self, cycle: _Cycle, active: _Active) -> SettledScores:
+    def _settled(self, cycle: ScoreCycle, active: _Active) -> SettledScores:
         """Return what the settled plugins come to, kept for all pods that they cannot tell apart."""
         changes = self._reuse.changes
         key = (cycle.state.skip_score, *[one.key(cycle.pod) for one in active.settled])
@@ -351,7 +299,7 @@ class Scoring:
         found.position = changes.now
         return found
 
-    def _added(self, cycle: _Cycle, active: _Active, settled: SettledScores) -> Ints:
+    def _added(self, cycle: ScoreCycle, active: _Active, settled: SettledScores) -> Ints:
         """Return (K,) what those settled plugins come to together whose raw scores are not all 0."""
         if settled.rows is not cycle.rows:
             added = np.zeros(len(cycle.rows), dtype=np.int64)
@@ -360,20 +308,20 @@ class Scoring:
                 if part.even is None:
                     own = cycle.of(part.raw)
                     if one.normalizer is not None:
-                        own = _normalized(one, cycle.state, cycle.pod, own)
+                        own = normalize(one, cycle.state, cycle.pod, own)
                     self._check(one, own)
                     added += own * one.weight
             settled.added, settled.rows = added, cycle.rows
         return settled.added
 
-    def _totals(self, cycle: _Cycle, memory: ScoreMemory, active: _Active) -> tuple[dict[str, Ints], Ints]:
+    def _totals(self, cycle: ScoreCycle, memory: ScoreMemory, active: _Active) -> tuple[dict[str, Ints], Ints]:
         """Return raw scores by plugin ((N,) for all rows, or (K,)) and (K,) totals."""
         self._level_all(cycle, memory, active)
         raw = {name: part.raw for name, part in memory.parts.items()}
         total = memory.base.copy() if cycle.everywhere else memory.base[cycle.rows]
         for one in active.open:
             if one.reads is _CLUSTER:
-                own = raw[one.name] = _score(one.plugin, cycle, cycle.rows)
+                own = raw[one.name] = ask_score(one.plugin, cycle, cycle.rows)
             else:
                 part = memory.parts[one.name]
                 if one.normalizer is not None and part.even is not None:
@@ -381,13 +329,13 @@ class Scoring:
                     continue
                 own = cycle.of(part.raw)
             if one.normalizer is not None:
-                own = _normalized(one, cycle.state, cycle.pod, own)
+                own = normalize(one, cycle.state, cycle.pod, own)
             self._check(one, own)
             if one.reads is _CLUSTER or one.normalizer is not None:
                 total += own * one.weight
         return raw, total
 
-    def _level_all(self, cycle: _Cycle, memory: ScoreMemory, active: _Active) -> None:
+    def _level_all(self, cycle: ScoreCycle, memory: ScoreMemory, active: _Active) -> None:
         """Bring the remembered raw scores, and their sum, level with the snapshot."""
         changes = self._reuse.changes
         touched = changes.since(memory.position)
@@ -413,7 +361,7 @@ class Scoring:
                 memory.parts[one.name].raw[touched.any] * one.weight for one in active.summed
             )
 
-    def _level(self, cycle: _Cycle, part: ScorePart, one: _Scorer) -> None:
+    def _level(self, cycle: ScoreCycle, part: ScorePart, one: Scorer) -> None:
         """Bring a plugin's raw scores of all rows level, and what it adds to every total while all of them are 0.
 
         Equal raw scores normalise to equal ones, so one node's answer is everybody's.
@@ -421,8 +369,8 @@ class Scoring:
         part.seen = True
         of_node = None
         if one.of_node is not None and cycle.state.timing is None:
-            of_node = partial(_score_node, one.name, one.of_node, cycle)
-        if not part.level(partial(_score, one.plugin, cycle), one.reads, self._reuse.changes, of_node):
+            of_node = partial(ask_score_of_node, one.name, one.of_node, cycle)
+        if not part.level(partial(ask_score, one.plugin, cycle), one.reads, self._reuse.changes, of_node):
             return
         part.even = None
         if one.normalizer is None and one.reads in OF_ONE_NODE:
@@ -431,31 +379,26 @@ class Scoring:
         if not np.count_nonzero(part.raw):
             nothing = np.zeros(1, dtype=np.int64)
             if one.normalizer is not None:
-                nothing = _normalized(one, cycle.state, cycle.pod, nothing)
+                nothing = normalize(one, cycle.state, cycle.pod, nothing)
             self._check(one, nothing)
             part.even = one.weight * int(nothing[0])
 
-    def _check(self, one: _Scorer, scores: Ints) -> None:
+    def _check(self, one: Scorer, scores: Ints) -> None:
         """Look at a plugin's final scores, which must be within the era's range."""
         if not one.ranged and len(scores):
             low, high = int(scores.min()), int(scores.max())
             if low < 0 or high > self._score_max:
-                raise _out_of_range(one.name, low if low < 0 else high, self._score_max)
+                raise out_of_range(one.name, low if low < 0 else high, self._score_max)
 
 
-def _out_of_range(plugin: str, wrong: int, most: int) -> _ScoreError:
-    text = f"returns an invalid score {wrong}, it should in the range of [0, {most}] after normalizing"
-    return _ScoreError("Weight", plugin, text)
-
-
-def _detail(active: _Active, raw: Mapping[str, Ints], cycle: _Cycle) -> Mapping[str, PluginScores]:
+def _detail(active: _Active, raw: Mapping[str, Ints], cycle: ScoreCycle) -> Mapping[str, PluginScores]:
     """Return each plugin's part of the totals."""
     parts: dict[str, PluginScores] = {}
     for one in active.every:
         own = raw[one.name]
         if len(own) != len(cycle.rows):
             own = own[cycle.rows]
-        normalized = own if one.normalizer is None else _normalized(one, cycle.state, cycle.pod, own)
+        normalized = own if one.normalizer is None else normalize(one, cycle.state, cycle.pod, own)
         parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
     return parts
 
@@ -464,38 +407,4 @@ def _detail_of(kept: Sum, state: CycleState, pod: PodInfo, snapshot: Snapshot) -
     """Return each plugin's part of a sum."""
     raw = {name: part.raw for name, part in kept.memory.parts.items()}
     raw.update((one.name, own) for one, _, own, _ in kept.followed)
-    return _detail(kept.active, raw, _Cycle(state, pod, snapshot, snapshot.every_row, True))
-
-
-def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
-    timing = cycle.state.timing
-    try:
-        if timing is None:
-            return plugin.score(cycle.state, cycle.pod, cycle.snapshot, rows)
-        began = timing.timer()
-        scores = plugin.score(cycle.state, cycle.pod, cycle.snapshot, rows)
-        timing.note(plugin.name, "Score", Code.SUCCESS, began)
-        return scores
-    except InvalidScoreError as wrong:
-        raise _out_of_range(plugin.name, wrong.score, MAX_NODE_SCORE) from wrong
-    except Exception as raised:
-        raise _ScoreError("Score", plugin.name, str(raised)) from raised
-
-
-def _score_node(
-    name: str, of_node: Callable[[CycleState, PodInfo, NodeInfo], int], cycle: _Cycle, info: NodeInfo
-) -> int:
-    try:
-        return of_node(cycle.state, cycle.pod, info)
-    except InvalidScoreError as wrong:
-        raise _out_of_range(name, wrong.score, MAX_NODE_SCORE) from wrong
-    except Exception as raised:
-        raise _ScoreError("Score", name, str(raised)) from raised
-
-
-def _normalized(one: _Scorer, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
-    assert one.normalizer is not None
-    try:
-        return one.normalizer.normalize(state, pod, scores)
-    except Exception as raised:
-        raise _ScoreError("NormalizeScore", one.name, str(raised)) from raised
+    return _detail(kept.active, raw, ScoreCycle(state, pod, snapshot, snapshot.every_row, True))
