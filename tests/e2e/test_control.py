@@ -109,8 +109,16 @@ def test_requests_keys_and_controllers(open_classroom: Callable[[str], Classroom
     in_all_looks(page, judge, "keys")
 
     page.get_by_test_id("dock-controllers").click()
-    page.locator("[data-controller=replicaset]").click()
     panel = page.get_by_test_id("controller-panel")
+    shown = page.locator("[data-testid=controller-list] [aria-current=true]")
+    expect(shown).to_have_count(1)
+    read = str(shown.get_attribute("data-controller"))
+    # Nobody chose it; whichever comes first by then, it goes on being told.
+    page.get_by_test_id("controllers-order-table").click()
+    expect(page.get_by_test_id("controllers-order-table")).to_have_attribute("aria-pressed", "true")
+    expect(shown).to_have_attribute("data-controller", read)
+    expect(panel).to_have_attribute("aria-label", read)
+    page.locator("[data-controller=replicaset]").click()
     template = {"metadata": {"labels": {"app": "seen"}}, "spec": pod("seen")["spec"]}
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "seen"}}, "template": template}
     document = {"metadata": {"name": "seen"}, "spec": spec}

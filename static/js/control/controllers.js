@@ -64,6 +64,8 @@ class Panel {
     const all = /** @type {ControllerPanel[] | null} */ (this.panels.value) ?? [];
     const listed = this.order === "busy" ? inOrder(all) : all;
     const chosen = listed.find(({ name }) => name === this.chosen) ?? listed[0] ?? null;
+    // Whichever works most by then, who reads of one goes on reading of it.
+    this.chosen = chosen?.name ?? this.chosen;
     keepFocus(this.bar, () => this.bar.replaceChildren(choice(
       [{ value: "busy", word: text(lang, "control.byWork") }, { value: "table", word: text(lang, "control.byTable") }], this.order,
       text(lang, "control.order"), (value) => {
