@@ -48,6 +48,15 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
 
     picture(page, "past")
 
+    # Without its moment it says what has become of what was sent.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?pod=default/first&tab=decision")
+    title = page.locator(".inspector-empty h2")
+    expect(title).to_have_text("There is no Pod first here: it is gone, or not made yet.")
+    classroom.cluster("POST", PODS, small_pod("first"))
+    expect(page.get_by_test_id("inspector-name")).to_have_text("first")
+    classroom.cluster("DELETE", f"{PODS}/first?gracePeriodSeconds=0")
+    expect(title).to_have_text("Pod first is gone.")
+
     # An address that names a tab that is not there opens the usual one.
     page.goto(f"{classroom.server.url}/s/{classroom.code}?rv={before}&pod=default/first&tab=model")
     wait_state(page, lambda now: now["paintedRevision"] == before, "the page is held again")

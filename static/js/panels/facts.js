@@ -379,7 +379,7 @@ export function ownerLink(object, scope) {
   return link(scope, kind.resource, key, shown.name);
 }
 
-/** @param {Slim} object */
+/** @param {{resource: string}} object */
 export function kindName(object) {
   return kindOfResource(object.resource)?.kind ?? object.resource;
 }

@@ -86,7 +86,8 @@ export function mount(root, dispatch, guests) {
       empty.hidden = Boolean(object);
       content.hidden = !object;
       if (!object) {
-        emptied.render(ui, selected && view.ready ? last : null, offerOf(view));
+        const seen = last !== null && last.resource === selected?.resource && keyOf(last) === selected.key;
+        emptied.render(ui, view.ready ? selected : null, seen, offerOf(view));
         // What held the keyboard went with the object.
         if (hadFocus) root.focus();
         for (const part of [head, tabs, body]) part.forget();
@@ -123,11 +124,13 @@ function mountEmpty(dispatch) {
     element: element("div", { class: "inspector-empty" }, title, hint, see),
     /**
      * @param {Ui} ui
-     * @param {Slim | null} deleted what was selected until it went
+     * @param {Ui["selected"]} missing what is selected and not there
+     * @param {boolean} seen whether it was there before
      * @param {{key: string, held: boolean} | null} offer
      */
-    render(ui, deleted, offer) {
-      setText(title, deleted ? text(ui.lang, "gone", { kind: kindName(deleted), name: deleted.metadata.name }) : text(ui.lang, "nothing_selected"));
+    render(ui, missing, seen, offer) {
+      const named = missing && { kind: kindName(missing), name: missing.key.slice(missing.key.indexOf("/") + 1) };
+      setText(title, named ? text(ui.lang, seen ? "gone" : "not_there", named) : text(ui.lang, "nothing_selected"));
       setText(hint, text(ui.lang, "nothing_hint"));
       see.hidden = !offer;
       if (!offer) return;

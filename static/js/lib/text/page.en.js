@@ -190,6 +190,7 @@ export const EN = {
   nothing_selected: "Nothing selected",
   nothing_hint: "Click a pod or a node on the stage, or press / to find one by name.",
   gone: "{kind} {name} is gone.",
+  not_there: "There is no {kind} {name} here: it is gone, or not made yet.",
   tab_summary: "Summary",
   tab_decision: "Decision",
   tab_whatif: "What if",

@@ -190,6 +190,7 @@ export const ZH_HANS = {
   nothing_selected: "未选择对象",
   nothing_hint: "点击舞台上的 Pod 或节点，或按 / 按名字查找。",
   gone: "{kind} {name} 已不存在。",
+  not_there: "这里没有 {kind} {name}：它已不存在，或尚未创建。",
   tab_summary: "概要",
   tab_decision: "决策",
   tab_whatif: "假如",
