@@ -52,9 +52,11 @@ class Verdicts:
     pieced: bool = False
 
     def make_own(self) -> None:
-        """Copy arrays that others have too (`all_pass`), before they are written to."""
+        """Copy an array that others have too (`all_pass`), before it is written to."""
         if not self.codes.flags.writeable:
-            self.codes, self.keys = self.codes.copy(), self.keys.copy()
+            self.codes = self.codes.copy()
+        if not self.keys.flags.writeable:
+            self.keys = self.keys.copy()
 
     def status(self, index: int, plugin: str = "", error_text: FilterErrorText | None = None) -> Status:
         """Return the answer for the index-th node; an Error under a plugin's name is worded as the era words it."""
