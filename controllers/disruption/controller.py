@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
-from controllers.kinds.table import KINDS
+from controllers.kinds.table import find_kind
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import controller_of
@@ -231,8 +231,7 @@ def _unasked(pod: Document) -> str:
     """Say why the owner of a pod cannot be asked how many pods there should be."""
     reference = controller_of(pod)
     assert reference is not None, "a pod without an owner counts as unmanaged"
-    version, name = reference["apiVersion"], reference["kind"]
-    kind = next((one for one in KINDS if one.kind == name and one.api_version == version), None)
+    kind = find_kind(reference["apiVersion"], reference["kind"])
     if kind is not None and kind.subresource("scale") is None:
         return f"{kind.resource} does not implement the scale subresource"
     return f'found no controllers for pod "{pod["metadata"]["name"]}"'
