@@ -15,7 +15,7 @@ from controllers.log.store import Gone
 from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
-from scheduler_core.api.draw import draw
+from scheduler_core.api.draw import draw_lot
 
 WEIGHTS: Final = (0, 1, 2, 3, 4, 5)
 """What each plugin's weight is thought to be."""
@@ -69,7 +69,7 @@ def _winner(seed: int, envelope: Mapping[str, Any], names: Sequence[str], total:
     best = sorted(names[row] for row in np.flatnonzero(total == total.max()).tolist())
     if len(best) == 1:
         return best[0]
-    return best[draw(seed, "tie", envelope["uid"], envelope["attempt"], below=len(best))]
+    return best[draw_lot(seed, envelope["uid"], envelope["attempt"], below=len(best))]
 
 
 def summed(decisions: Iterable[Alone]) -> list[Document]:

@@ -24,6 +24,11 @@ def draw(seed: int, purpose: str, uid: str, attempt: int = 0, *, below: int) -> 
     return int.from_bytes(_digest(seed, purpose, uid, attempt), "big") % below
 
 
+def draw_lot(seed: int, uid: str, attempt: int, *, below: int) -> int:
+    """Return which of the best nodes a pod gets where several are, as an index into them in order of name."""
+    return draw(seed, "tie", uid, attempt, below=below)
+
+
 def draw_uid(seed: int, purpose: str, uid: str, attempt: int = 0) -> str:
     """Return an RFC 4122 version 4 shaped uid drawn from the key."""
     raw = bytearray(_digest(seed, "uid/" + purpose, uid, attempt))

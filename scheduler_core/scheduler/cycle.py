@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.api.draw import draw
+from scheduler_core.api.draw import draw_lot
 from scheduler_core.extender.extending import KEY as EXTENDING
 from scheduler_core.framework.asks import Ask, PatchPodStatus, RecordEvent, Reply, Spawn, WaitOnPermit
 from scheduler_core.framework.events import ASSIGNED_POD_DELETE
@@ -255,7 +255,7 @@ def _lot(core: Core, run: Run) -> int:
     """Return which of the best is taken."""
     if run.best_count < 2:
         return 0
-    run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=run.best_count)
+    run.draw = draw_lot(core.seed, run.uid, run.given.attempt, below=run.best_count)
     return run.draw
 
 
