@@ -3,6 +3,7 @@
 /** @import { Dispatch, Slim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Guests, Tab } from "./inspector-body.js" */
 import { append, arrowKeys, element, keepFocus, setAttribute, setText } from "../dom/dom.js";
+import { splitKey } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
 import { eventsAbout } from "../state/events.js";
 import { lookersAt } from "../state/looks.js";
@@ -129,13 +130,13 @@ function mountEmpty(dispatch) {
      * @param {{key: string, held: boolean} | null} offer
      */
     render(ui, missing, seen, offer) {
-      const named = missing && { kind: kindName(missing), name: missing.key.slice(missing.key.indexOf("/") + 1) };
+      const named = missing && { kind: kindName(missing), name: splitKey(missing.key).name };
       setText(title, named ? text(ui.lang, seen ? "gone" : "not_there", named) : text(ui.lang, "nothing_selected"));
       setText(hint, text(ui.lang, "nothing_hint"));
       see.hidden = !offer;
       if (!offer) return;
       offered = offer.key;
-      setText(see, text(ui.lang, offer.held ? "see_hand" : "see_last", { name: offered.slice(offered.indexOf("/") + 1) }));
+      setText(see, text(ui.lang, offer.held ? "see_hand" : "see_last", splitKey(offered)));
     },
   };
 }
