@@ -13,9 +13,22 @@ EXPERIMENTAL: Final = ("label-content-name-mismatch", "p-as-heading", "table-fak
 """Rules that axe does not run by itself yet and that this page keeps. Left out is `focus-order-semantics`, which does
 not know that a separator that can be focused is a widget (ARIA 1.2)."""
 
+SMALL: Final = """() => {
+  const signs = [...document.querySelectorAll("summary, button, a[href]")].filter((one) =>
+    (one.tagName === "SUMMARY" || !one.textContent.trim()) && !one.closest("[inert], .js-plotly-plot")
+    && one.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+  return signs.flatMap((one) => {
+    const { width, height } = one.getBoundingClientRect();
+    return width <= 1 || height <= 1 || (width >= 23.9 && height >= 23.9) ? []
+      : [`small: ${width.toFixed(0)} by ${height.toFixed(0)}: ${one.outerHTML.slice(0, 160)}`];
+  });
+}"""
+"""Signs and what folds out, where under 24 by 24 px. axe lets them pass while nothing is near, and so finds them or not
+by what the page happens to show (WCAG 2.5.8)."""
+
 
 def problems(page: Page) -> list[str]:
-    """Return what axe finds on the page as it is now: rule, element, why."""
+    """Return what axe finds on the page as it is now: rule, element, why; and every sign that is too small."""
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(SCRIPT)
     found: list[dict[str, Any]] = page.evaluate(
@@ -29,4 +42,6 @@ def problems(page: Page) -> list[str]:
         }""",
         [list(TAGS), list(EXPERIMENTAL)],
     )
-    return [f"{one['id']}: {one['target']} {one['html']} {' '.join(one['why'].split())[:200]}" for one in found]
+    told = [f"{one['id']}: {one['target']} {one['html']} {' '.join(one['why'].split())[:200]}" for one in found]
+    small: list[str] = page.evaluate(SMALL)
+    return told + small
