@@ -272,7 +272,7 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
         # Its time was over before it began: it stands, and says nothing.
         yield b""
         return
-    with feed.subscribe(plan.after) as subscription:
+    with feed.subscribe(plan.after, resource=plan.kind.stored_resource) as subscription:
         await _set_clock(encoder, feed, plan)
         # An empty first chunk opens the response, so that clients know that the watch stands.
         yield _head(plan, encoder)

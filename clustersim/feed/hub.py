@@ -24,6 +24,7 @@ from clustersim.feed.batch import Batch, Decision
 from clustersim.feed.palette import Palette
 from clustersim.feed.seal import NO_SEAL, Seal, seal_of
 from clustersim.feed.view import SlimView
+from clustersim.feed.waiting import ALL, Waiting
 from clustersim.store import SqlStore, open_store, sessions
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Event, Gone
@@ -71,15 +72,15 @@ async def in_thread(read: Callable[[], _T]) -> _T:
 class Subscription:
     """A reader's place in the log: everything after `position`, once, in order."""
 
-    def __init__(self, feed: Feed, position: int) -> None:
+    def __init__(self, feed: Feed, position: int, resource: str) -> None:
         self._feed = feed
+        self._resource = resource
         self.position = position
         self._open = True
 
     async def get(self) -> Batch | Gone:
         """Wait for what comes after `position` and move there; `Gone`: that is compacted, list again."""
         while True:
-            changed = self._feed.changed
             if self.position < self._feed.revision:
                 batch = await self._feed.read(self.position)
                 if isinstance(batch, Batch):
@@ -91,7 +92,7 @@ class Subscription:
                 if self.position > self._feed.revision:
                     return Gone(f"revision {self.position} is not in the log yet")
                 continue
-            await changed.wait()
+            await self._feed.waiting.wait(self._resource)
 
     def skip_to(self, revision: int) -> None:
         """Go on from `revision`: the reader got everything up to there in another way."""
@@ -119,8 +120,8 @@ class Feed:
         self.seal: Seal = NO_SEAL
         """What polls seal as of `revision`; for readers whom it concerns, see `Seal.of`."""
         self._palette = Palette(session_id)
-        self.changed = asyncio.Event()
-        """Set, and replaced by a new one, when `revision` has moved."""
+        self.waiting = Waiting()
+        """Those who are woken when `revision` has moved."""
         self._batches: deque[Batch] = deque()
         self._kept = 0
         self._kept_bytes = 0
@@ -162,15 +163,18 @@ class Feed:
                 self.seal = await in_thread(lambda: seal_of(store))
                 self._store = store
 
-    def subscribe(self, after: int, *, decisions: bool = False) -> Subscription:
-        """Return a reader of everything after the revision; one that wants `decisions` gets them with the rows."""
+    def subscribe(self, after: int, *, resource: str = ALL, decisions: bool = False) -> Subscription:
+        """Return a reader of everything after the revision; one that wants `decisions` gets them with the rows.
+
+        `resource`: what it tells of alone. It gets all rows, and is woken when a row of these has its turn.
+        """
         if decisions and not self._tells_decisions:
             # What was read so far has none: whoever is behind gets it from the database.
             self._tells_decisions = True
             self._batches.clear()
             self._kept = self._kept_bytes = 0
             self._floor = self.revision
-        subscription = Subscription(self, after)
+        subscription = Subscription(self, after, resource)
         self._readers.add(subscription)
         self._idle_since = None
         return subscription
@@ -219,7 +223,7 @@ class Feed:
             self._view = None
             self.revision = self._floor = await in_thread(lambda: self.store.revision)
             self.seal = await in_thread(lambda: seal_of(self.store))
-            self._announce()
+            self.waiting.wake(())
             return False
         if batch is None:
             return False
@@ -240,11 +244,7 @@ class Feed:
         if self._view is not None and batch.to > self._view.revision:
             self._view.fold(batch.after(self._view.revision))
         self.revision = batch.to
-        self._announce()
-
-    def _announce(self) -> None:
-        self.changed.set()
-        self.changed = asyncio.Event()
+        self.waiting.wake(event.resource for event in batch.events)
 
     async def read(self, position: int) -> Batch | Gone:
         """Return a batch from `position` on, out of the window or the database. There must be one."""

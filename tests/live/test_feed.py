@@ -74,6 +74,33 @@ async def test_readers_in_step_share_one_encoding(session_id: int) -> None:
         assert one.frames is two.frames
 
 
+async def test_readers_are_woken_in_the_order_of_the_log(session_id: int) -> None:
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    woken: list[str] = []
+
+    async def follow(resource: str) -> None:
+        with feed.subscribe(feed.revision, resource=resource) as subscription:
+            standing.release()
+            await subscription.get()
+            woken.append(resource)
+
+    def put() -> None:
+        with open_store(session_id).transaction("session") as transaction:
+            for resource in ("pods", "events", "configmaps", "events"):
+                name = f"{resource}-{transaction.revision}"
+                document = {"metadata": {"name": name, "namespace": "default", "uid": f"u-{name}"}}
+                transaction.put(resource, "default", name, document)
+
+    standing = asyncio.Semaphore(0)
+    async with asyncio.timeout(PATIENCE_SECONDS), asyncio.TaskGroup() as readers:
+        for resource in ("secrets", "configmaps", "events", "pods"):
+            readers.create_task(follow(resource))
+            await standing.acquire()
+        await sync_to_async(put)()
+    assert woken == ["pods", "events", "configmaps", "secrets"]
+
+
 async def test_behind_the_window_a_reader_gets_the_database(session_id: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "WINDOW_EVENTS_MAX", 3)
     monkeypatch.setattr(hub, "BATCH_EVENTS_MAX", 2)
