@@ -190,4 +190,5 @@ PLUGIN: Final = Plugin(
     watches=_watches,
     mutate=_mutate,
     validate=_validate,
+    rules=RANGES,
 )

@@ -157,4 +157,5 @@ PLUGIN: Final = Plugin(
     mutate=_count_anew,
     mutates=_is_count,
     charge=_charge,
+    rules=QUOTAS,
 )

@@ -180,4 +180,5 @@ PLUGIN: Final = Plugin(
     "Asks ValidatingAdmissionPolicies that have a binding: they refuse, warn or note.",
     watches=watches,
     validate=_validate,
+    rules=BINDINGS,
 )

@@ -15,6 +15,8 @@ from controllers.expressions.language import Failed
 from controllers.registry.admission import Attempt, Plugin
 from scheduler_core.api.errors import ApiError, Cause
 
+_MUTATING: Final = f"mutatingwebhookconfigurations.{GROUP}"
+_VALIDATING: Final = f"validatingwebhookconfigurations.{GROUP}"
 _WHY: Final = "this cluster is simulated and calls nobody outside of itself"
 
 
@@ -70,11 +72,13 @@ MUTATING: Final = Plugin(
     "MutatingAdmissionWebhook",
     "Fails the call of a webhook that may change a write, as its failurePolicy says: nobody outside is called.",
     watches=watches,
-    mutate=_asking(f"mutatingwebhookconfigurations.{GROUP}", "mutating"),
+    mutate=_asking(_MUTATING, "mutating"),
+    rules=_MUTATING,
 )
 VALIDATING: Final = Plugin(
     "ValidatingAdmissionWebhook",
     "Fails the call of a webhook that may refuse a write, as its failurePolicy says: nobody outside is called.",
     watches=watches,
-    validate=_asking(f"validatingwebhookconfigurations.{GROUP}", "validating"),
+    validate=_asking(_VALIDATING, "validating"),
+    rules=_VALIDATING,
 )

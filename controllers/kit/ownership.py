@@ -5,8 +5,8 @@ Source: `PodControllerRefManager`, k8s.io/kubernetes/pkg/controller/controller_r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -16,6 +16,8 @@ from controllers.kit.pods import controller_of, owner_reference
 from controllers.log.operations import Operation, Patch
 from scheduler_core.api.document import Document
 from scheduler_core.api.selectors import LabelSelector, Requirement, SelectorError, matches_all
+
+_NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 def orphans_by_namespace(document: Document) -> Iterable[str]:
@@ -56,8 +58,8 @@ def claim(
     requirements: tuple[Requirement, ...],
     lister: Lister,
     *,
-    counts: Callable[[Document], bool] = lambda document: True,
-    belongs: Callable[[Document], bool] = lambda document: True,
+    counts: Callable[[Document], bool] | None = None,
+    belongs: Callable[[Document], bool] | None = None,
 ) -> tuple[list[Document], list[Operation], list[Document]]:
     """Sort out what belongs to `owner`.
 
@@ -65,8 +67,8 @@ def claim(
         owner: the controlling object.
         requirements: what it selects.
         lister: the objects, indexed by `index_ownership`.
-        counts: which objects matter; others are neither adopted, nor released, nor returned.
-        belongs: what must be true of an object beside that it is selected.
+        counts: which objects matter, None: all; others are neither adopted, nor released, nor returned.
+        belongs: what must be true of an object beside that it is selected; None: nothing.
 
     Returns:
         The objects it controls and selects; the patches that adopt orphans and release what it selects no longer; the
@@ -79,30 +81,29 @@ def claim(
     asked: dict[int, bool] = {}
     """Identity of labels → whether they are selected: what was made of one template shares them."""
 
-    def is_selected(document: Document) -> bool:
-        labels = document["metadata"].get("labels")
-        if not labels:
-            return matches_all(requirements, {})
-        known = asked.get(id(labels))
-        if known is None:
-            known = asked[id(labels)] = matches_all(requirements, labels)
-        return known
+    def sorted_out(documents: Iterable[Document]) -> Iterator[tuple[Document, bool]]:
+        """Yield what counts, and whether it is selected and belongs: a workload may have thousands."""
+        for document in documents:
+            if counts is not None and not counts(document):
+                continue
+            labels = document["metadata"].get("labels") or _NO_LABELS
+            selected = asked.get(id(labels))
+            if selected is None:
+                selected = asked[id(labels)] = matches_all(requirements, labels)
+            yield document, selected and (belongs is None or belongs(document))
 
     deleting = "deletionTimestamp" in metadata
-    for document in lister.indexed("controller", metadata["uid"]):
-        if not counts(document):
-            continue
-        if is_selected(document) and belongs(document):
+    for document, is_its in sorted_out(lister.indexed("controller", metadata["uid"])):
+        if is_its:
             mine.append(document)
         elif not deleting:
             operations.append(_release(resource, document, metadata["uid"]))
     adopted: list[Document] = []
     if deleting:
         return mine, operations, adopted
-    for document in lister.indexed("orphans", metadata["namespace"]):
-        if "deletionTimestamp" in document["metadata"] or not counts(document):
-            continue
-        if is_selected(document) and belongs(document):
+    orphans = lister.indexed("orphans", metadata["namespace"])
+    for document, is_its in sorted_out(one for one in orphans if "deletionTimestamp" not in one["metadata"]):
+        if is_its:
             operations.append(_adopt(resource, document, owner))
             adopted.append(document)
     return mine, operations, adopted

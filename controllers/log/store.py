@@ -182,6 +182,9 @@ class Transaction(Protocol):
     def list(self, resource: str, namespace: str | None = None) -> Sequence[Stored]:
         """Return objects in order of (namespace, name), own writes included."""
 
+    def holds(self, resource: str) -> bool:
+        """Return whether there is any object of a resource, own writes included."""
+
     def put(
         self, resource: str, namespace: str, name: str, document: dict[str, Any] | Draft, *, expected: int | None = None
     ) -> Stored:

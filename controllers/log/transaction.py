@@ -89,6 +89,7 @@ class BufferedTransaction:
         self._reader = reader
         self._revision = revision
         self._touched: dict[str, list[tuple[str, str]]] = {}
+        self._holds: dict[str, bool] = {}
 
     @property
     def revision(self) -> int:
@@ -106,6 +107,7 @@ class BufferedTransaction:
         self.objects = mark.objects
         for resource, places in self._touched.items():
             places[:] = [place for place in places if Key(resource, *place) in mark.objects]
+        self._holds.clear()
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the object as this transaction sees it."""
@@ -130,6 +132,13 @@ class BufferedTransaction:
             else:
                 merged[place] = own
         return [merged[place] for place in sorted(merged)]
+
+    def holds(self, resource: str) -> bool:
+        """Return whether there is any object of a resource, own writes included."""
+        held = self._holds.get(resource)
+        if held is None:
+            held = self._holds[resource] = bool(self.list(resource))
+        return held
 
     def put(
         self, resource: str, namespace: str, name: str, document: dict[str, Any] | Draft, *, expected: int | None = None
@@ -213,6 +222,7 @@ class BufferedTransaction:
         if key not in self.objects:
             self._touched.setdefault(key.resource, []).append((key.namespace, key.name))
         self.objects[key] = stored
+        self._holds.pop(key.resource, None)
 
 
 FRESH_FEW: Final = 8

@@ -110,6 +110,8 @@ class Plugin:
         validate: refuses, or returns what it notes, in few words; empty: nothing.
         charge: refuses, or returns what is to be stored with the write.
         by_default: whether it is on unless a flag says otherwise.
+        rules: the resource whose objects are what it goes by: while there is none, it has nothing to say, and is asked
+            only for somebody who follows the request. Empty: it says something whatever there is.
     """
 
     name: str
@@ -120,6 +122,19 @@ class Plugin:
     validate: Callable[[Attempt], str | None] | None = None
     charge: Callable[[Attempt], Sequence[Charge]] | None = None
     by_default: bool = True
+    rules: str = ""
+
+
+class Asked(NamedTuple):
+    """The plugins that one write passes, in order: those that may change it, and those that may refuse or charge it."""
+
+    mutating: tuple[Plugin, ...]
+    validating: tuple[Plugin, ...]
+
+    def where(self, holds: Callable[[str], bool]) -> Asked:
+        """Return those that have rules to go by, or need none."""
+        mutating = tuple([plugin for plugin in self.mutating if not plugin.rules or holds(plugin.rules)])
+        return Asked(mutating, tuple([plugin for plugin in self.validating if not plugin.rules or holds(plugin.rules)]))
 
 
 @dataclass(slots=True)
@@ -127,21 +142,25 @@ class Chain:
     """The plugins in upstream's order."""
 
     plugins: tuple[Plugin, ...] = ()
-    _chosen: dict[tuple[object, ...], tuple[Plugin, ...]] = field(default_factory=dict)
+    _chosen: dict[tuple[object, ...], Asked] = field(default_factory=dict)
 
-    def of(self, flags: Flags, verb: Verb, kind: Kind, subresource: str) -> tuple[Plugin, ...]:
+    def of(self, flags: Flags, verb: Verb, kind: Kind, subresource: str) -> Asked:
         """Return the plugins that look at such a write and are on."""
         on, off = flags[ENABLE_ADMISSION_PLUGINS], flags[DISABLE_ADMISSION_PLUGINS]
         # What a session defines may be another kind in the next.
         key = (on, off, verb, kind.resource, subresource) if not kind.kept_in else None
         chosen = self._chosen.get(key) if key is not None else None
         if chosen is None:
-            chosen = tuple(
+            watching = [
                 plugin
                 for plugin in self.plugins
                 if (plugin.by_default or plugin.name in on)
                 and plugin.name not in off
                 and plugin.watches(verb, kind, subresource)
+            ]
+            chosen = Asked(
+                tuple(one for one in watching if one.mutate is not None and one.mutates(verb, kind, subresource)),
+                tuple(one for one in watching if one.validate is not None or one.charge is not None),
             )
             if key is not None:
                 self._chosen[key] = chosen
@@ -152,7 +171,7 @@ class Chain:
 class Passing:
     """One write on its way through the chain; the fields are those of `Attempt`."""
 
-    plugins: tuple[Plugin, ...]
+    asked: Asked
     verb: Verb
     kind: Kind
     subresource: str
@@ -184,15 +203,15 @@ class Passing:
         Raises:
             ApiError: one refuses.
         """
-        if not self.plugins:
+        if not self.asked.mutating:
             return
         attempt = self._attempt(document, title)
-        for plugin in self.plugins:
-            if plugin.mutate is not None and plugin.mutates(self.verb, self.kind, self.subresource):
-                with self.context.step("mutating", plugin.name) as mark:
-                    changed = plugin.mutate(attempt)
-                    if mark is not None and changed:
-                        mark.result, mark.message = "changed", changed
+        for plugin in self.asked.mutating:
+            assert plugin.mutate is not None, "it was chosen as one that may change"
+            with self.context.step("mutating", plugin.name) as mark:
+                changed = plugin.mutate(attempt)
+                if mark is not None and changed:
+                    mark.result, mark.message = "changed", changed
 
     def validate(self, document: Document, title: str) -> list[Charge]:
         """Ask plugins about a document that the kind's own rules accept; return what is to be stored with it.
@@ -201,10 +220,10 @@ class Passing:
             ApiError: one refuses.
         """
         charges: list[Charge] = []
-        if not self.plugins:
+        if not self.asked.validating:
             return charges
         attempt = self._attempt(document, title)
-        for plugin in self.plugins:
+        for plugin in self.asked.validating:
             if plugin.validate is not None:
                 with self.context.step("validating", plugin.name) as mark:
                     noted = plugin.validate(attempt)

@@ -8,7 +8,10 @@ import pytest
 
 from controllers.admission.table import CHAIN
 from controllers.flags.apiserver import ADMISSION_PLUGINS
+from controllers.flags.flag import Flags
+from controllers.kinds.table import TABLE
 from controllers.log.operations import Update
+from controllers.registry.admission import Plugin
 from controllers.registry.marks import Marks
 from scheduler_core.api.errors import ApiError
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
@@ -404,3 +407,23 @@ def test_the_way_ends_where_it_is_refused(cluster: Cluster, spec: dict[str, Any]
 def test_the_store_refuses_a_taken_name(cluster: Cluster) -> None:
     cluster.pod()
     assert marked(cluster, {})[-1] == ("store", "", "refused")
+
+
+GOING_BY_RULES = [plugin for plugin in CHAIN.plugins if plugin.rules]
+
+
+@pytest.mark.parametrize("plugin", GOING_BY_RULES, ids=lambda plugin: plugin.name)
+def test_a_plugin_without_rules_has_nothing_to_say(cluster: Cluster, plugin: Plugin) -> None:
+    """Whoever follows a request sees it asked, and it says nothing; else it is not asked."""
+    marks = Marks(lambda: 0)
+    cluster.create("pods", "web", {"spec": {"containers": [CONTAINER]}}, marks=marks)
+    said = [(one.result, one.message) for one in marks.steps if one.plugin == plugin.name]
+    assert said
+    assert {message for _, message in said} == {""}
+    pods = TABLE.find_resource("pods")
+    assert pods is not None
+    asked = CHAIN.of(Flags(), "create", pods, "")
+    assert plugin in {*asked.mutating, *asked.validating}
+    idle, busy = asked.where(lambda _: False), asked.where(lambda resource: resource == plugin.rules)
+    assert plugin not in {*idle.mutating, *idle.validating}
+    assert plugin in {*busy.mutating, *busy.validating}

@@ -82,6 +82,23 @@ def test_lists_are_in_order_of_namespace_and_name_as_bytes(backend):
     assert store.list("pods", "a")[1] == store.revision
 
 
+def test_a_transaction_holds_what_it_would_list(backend):
+    store = backend.new_session().open()
+    with store.transaction("user:mei") as transaction:
+        assert not transaction.holds("pods")
+        before = transaction.mark()
+        transaction.put("pods", "default", "a", document("a"))
+        assert transaction.holds("pods")
+        transaction.undo(before)
+        assert not transaction.holds("pods")
+        transaction.put("pods", "default", "b", document("b"))
+        assert transaction.holds("pods")
+    with store.transaction("user:mei") as transaction:
+        assert transaction.holds("pods")
+        transaction.delete("pods", "default", "b")
+        assert not transaction.holds("pods")
+
+
 def test_a_transaction_sees_its_own_writes_and_others_do_not_until_it_ends(backend):
     store = backend.new_session().open()
     put(store, "a")
