@@ -12,6 +12,7 @@ import { PastLoader } from "./act/past.js";
 import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
 import { setAttribute } from "./dom/dom.js";
 import { makeFrames } from "./dom/frames.js";
+import { keepPresses } from "./dom/press.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { listenToHands } from "./hands.js";
@@ -40,6 +41,7 @@ const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 /** @param {string} id */
 const region = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+keepPresses();
 // Nothing is drawn without words.
 await loadTexts(START.lang, "page");
 

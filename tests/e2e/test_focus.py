@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, wait_state
+from tests.e2e.conftest import Classroom, state, wait_state
 
 STAND = """([selector, region]) => {
   // Of what is counted the words go on.
@@ -150,3 +150,50 @@ def let_go(classroom: Classroom, page: Page, place: Place) -> str:
     )
     held = page.evaluate("() => window.held()")
     return "" if held["same"] else f"{place.what}: the keyboard is at {held['at']!r}"
+
+
+def hold(page: Page, selector: str) -> None:
+    """Press the button of the mouse over what a selector finds, and keep it down; `window.pressed` is what it found."""
+    found = page.evaluate(
+        """(selector) => {
+          window.pressed = document.querySelector(selector);
+          const { x, y, width, height } = window.pressed.getBoundingClientRect();
+          return [x + width / 2, y + height / 2];
+        }""",
+        selector,
+    )
+    page.mouse.move(*found)
+    page.mouse.down()
+
+
+def test_a_press_counts_where_its_control_is_told_anew_before_it_ends(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    teacher = classroom.teacher()
+    hold(teacher, "[data-testid=fault-of-kube-scheduler-0]")
+    classroom.session("POST", "/replicas/kube-scheduler-0/fault", {"kind": "slow-watch", "seconds": 3600})
+    teacher.wait_for_function("() => !window.pressed.isConnected")
+    teacher.mouse.up()
+    expect(teacher.get_by_test_id("fault-dialog").get_by_role("radio")).to_have_count(9)
+
+
+def test_a_press_is_of_nobody_else_where_a_neighbour_takes_its_place(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    for name in ("big-1", "big-2"):
+        create(name, "90")(classroom)
+    teacher = classroom.teacher()
+    first = "[data-testid=queue-lane-unschedulable] [data-pod]"
+    expect(teacher.locator(first)).to_have_count(2)
+    hold(teacher, first)
+    gone, left = teacher.eval_on_selector_all(first, "all => all.map(one => one.dataset.pod)")
+    delete(gone.removeprefix("default/"))(classroom)
+    teacher.wait_for_function("() => !window.pressed.isConnected")
+    under = "([selector, pod]) => document.querySelector(selector).dataset.pod === pod"
+    teacher.wait_for_function(under, arg=[first, left])
+    teacher.mouse.up()
+    assert state(teacher)["selected"] is None
+    teacher.locator(first).first.click()
+    wait_state(teacher, lambda now: now["selected"] and now["selected"]["key"] == left, "what was clicked is chosen")
