@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from clustersim.apiserver import openid
 from clustersim.apiserver.caching import VARIES, tag_of, tagged
 from clustersim.apiserver.health import CHECKS
 from clustersim.apiserver.messages import Request, Response, json_response
@@ -114,7 +115,7 @@ def root_paths(kinds: Kinds = TABLE) -> list[str]:
     groups = [f"/apis/{group}" for group in served.groups if group]
     versions = [f"/apis/{group}/{version}" for group, version in served.group_versions if group]
     checks = [f"/{name}/{check}" for name, checks in CHECKS.items() for check in checks]
-    others = ["/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version"]
+    others = ["/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/", *openid.PATHS, "/version"]
     roots = ["/api", "/api/v1", "/apis", "/apis/"]
     return sorted([*roots, *groups, *versions, *(f"/{name}" for name in CHECKS), *checks, *others])
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import NAMESPACE_OID, uuid5
 
+from clustersim.apiserver import processtelling
 from clustersim.apiserver.messages import Response
 from clustersim.apiserver.routes import Target
 from clustersim.store import open_store
@@ -56,8 +57,13 @@ def headers(
     return [("x-kubernetes-pf-flowschema-uid", schema), ("x-kubernetes-pf-prioritylevel-uid", level)]
 
 
-def metrics(session_id: int) -> Response:
-    """Answer `/metrics`: how many of the server's seats each level has (apf_controller.go, updateLocked)."""
+def metrics(session_id: int, *, forget: bool = False) -> Response:
+    """Answer `/metrics`: how many of the server's seats each level has (apf_controller.go, updateLocked).
+
+    `forget`: what counts is to begin anew; none of this does.
+    """
+    if forget:
+        return Response(200, b"metrics reset\n", processtelling.TEXT)
     seats = seats_of(one.object for one in open_store(session_id).list(_LEVELS)[0])
     name = "apiserver_flowcontrol_nominal_limit_seats"
     lines = [
@@ -65,7 +71,7 @@ def metrics(session_id: int) -> Response:
         f"# TYPE {name} gauge",
         *(f'{name}{{priority_level="{level}"}} {count}' for level, count in seats.items()),
     ]
-    return Response(200, "".join(f"{line}\n" for line in lines).encode(), "text/plain; version=0.0.4; charset=utf-8")
+    return Response(200, "".join(f"{line}\n" for line in lines).encode(), processtelling.METRICS)
 
 
 def _flow(session_id: int) -> Flow:

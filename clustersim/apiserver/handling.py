@@ -18,6 +18,8 @@ from clustersim.apiserver import (
     fairness,
     health,
     openapi,
+    openid,
+    processtelling,
     reviews,
     tokens,
     writing,
@@ -46,9 +48,6 @@ from controllers.registry import fields
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized, unknown_resource
 
 watches: Final = Watches()
-
-_KEYS: Final = ("/.well-known/openid-configuration", "/openid/v1/jwks")
-"""Where an API server tells who signs its tokens; here nobody else can check them."""
 
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -122,7 +121,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     parts = [part for part in path.split("/") if part]
     if request.path.startswith("//"):
         raise unknown_path(request.path)
-    if not parts:
+    if not parts or request.path == "/index.html":
         return json_response({"paths": discovery.root_paths(TABLE.of(noted.open(principal.session_id)))})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
         found = discovery.answer(request, TABLE.of(noted.open(principal.session_id)))
@@ -141,10 +140,14 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             return openapi.answer(request, TABLE.of(noted.open(principal.session_id)))
         case "livez" | "readyz" | "healthz":
             return health.answer(request, parts)
-        case "metrics" if len(parts) == 1:
-            return fairness.metrics(principal.session_id)
-        case ".well-known" | "openid" if path in _KEYS and request.method != "GET":
-            raise method_not_allowed()
+        case "metrics" if request.path == "/metrics":
+            return fairness.metrics(principal.session_id, forget=request.method == "DELETE")
+        case "metrics" if request.path == "/metrics/slis":
+            return processtelling.slis()
+        case "debug":
+            return processtelling.debug(request)
+        case ".well-known" | "openid" if path in openid.PATHS:
+            return openid.answer(request, path)
         case "api" | "apis":
             kinds = TABLE.of(noted.open(principal.session_id))
             return _with_deprecation(request, parse(path, kinds), principal, noted)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
-from clustersim.apiserver import caching, customopenapi, openapischema, openapiv2
+from clustersim.apiserver import caching, customopenapi, openapiroots, openapischema, openapiv2
 from clustersim.apiserver.caching import VARIES
 from clustersim.apiserver.discovery import served_of
 from clustersim.apiserver.messages import Request, Response, json_response
@@ -21,6 +22,11 @@ from controllers.registry.table import Kinds
 DOCUMENTS_KEPT: Final = 512
 """Documents of groups and versions that a process remembers; those of our own kinds are some thirty."""
 
+_BINARY: Final = "application/com.github.proto-openapi."
+
+_Parts = dict[tuple[str, str], tuple[Kind, ...]]
+"""Group and version → its kinds."""
+
 _PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
 
 _INFO: Final = {"title": "Kubernetes", "version": "1.34"}
@@ -33,41 +39,57 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     Raises:
         ApiError: 404.
     """
+    if request.path != "/openapi/v3" and not _is_acceptable(request.headers.get("accept", "")):
+        return Response(406, b"", "")
     served = served_of(kinds)
     parts = {one: tuple(served.of(*one)) for one in served.group_versions}
-    if request.path.rstrip("/") == "/openapi/v2":
+    if request.path == "/openapi/v2":
         as_protobuf, known = openapiv2.wants_protobuf(request.headers.get("accept", "")), tuple(parts.items())
         media = openapiv2.PROTOBUF if as_protobuf else "application/json"
         return caching.tagged(request, Response(200, _v2(as_protobuf, known), media, [VARIES]), _v2_tag(known))
-    rest = request.path.removeprefix("/openapi/v3").strip("/")
-    if not request.path.startswith("/openapi/v3"):
+    if not re.match(r"/openapi/v3(/|$)", request.path):
         raise unknown_path(request.path, kinds)
-    if not rest:
-        prefix = f"/clusters/{request.code}/openapi/v3"
-        paths = {
-            _name(group, version): {
-                "serverRelativeURL": f"{prefix}/{_name(group, version)}?hash={_hash(group, version, of)}"
-            }
-            for (group, version), of in parts.items()
-        }
-        response = json_response({"paths": paths})
-        return caching.tagged(request, response, caching.tag_of(response.body))
+    rest = request.path.removeprefix("/openapi/v3").strip("/")
+    roots = openapiroots.documents([group for group in served.groups if group], _INFO)
+    if request.path == "/openapi/v3":
+        return _index(request, parts, roots)
     for (group, version), of in parts.items():
         if rest == _name(group, version):
-            return _of_group_version(request, group, version, of)
+            return _tagged(request, rest, _document(group, version, of), _hash(group, version, of))
+    if rest in roots and not request.path.endswith("/"):
+        return _tagged(request, rest, roots[rest], caching.tag_of(roots[rest]))
     return Response(404, b"", "")
 
 
-def _of_group_version(request: Request, group: str, version: str, kinds: tuple[Kind, ...]) -> Response:
-    """Answer the document of one group and version: for ever, where the client names what it expects."""
-    tag, asked = _hash(group, version, kinds), request.query.get("hash", "")
+def _is_acceptable(accept: str) -> bool:
+    """Return whether a client takes one of the forms that upstream has; of v3 there is JSON alone here."""
+    taken = [clause.partition(";")[0].strip() for clause in accept.split(",")]
+    return any(one in ("", "application/json", "application/*", "*/*") or one.startswith(_BINARY) for one in taken)
+
+
+def _index(request: Request, parts: _Parts, roots: dict[str, bytes]) -> Response:
+    """Answer where each document is, and which one it is at the moment."""
+    tags = {_name(group, version): _hash(group, version, of) for (group, version), of in parts.items()}
+    tags |= {name: caching.tag_of(document) for name, document in roots.items()}
+    prefix = f"/clusters/{request.code}/openapi/v3"
+    response = json_response(
+        {"paths": {name: {"serverRelativeURL": f"{prefix}/{name}?hash={tags[name]}"} for name in sorted(tags)}}
+    )
+    # Upstream leaves it to Go to find out what this is.
+    response.content_type = "text/plain; charset=utf-8"
+    return caching.tagged(request, response, caching.tag_of(response.body))
+
+
+def _tagged(request: Request, name: str, document: bytes, tag: str) -> Response:
+    """Answer one document: for ever, where the client names what it expects."""
+    asked = request.query.get("hash", "")
     headers = [VARIES]
     if asked and asked != tag:
-        place = f"/clusters/{request.code}/openapi/v3/{_name(group, version)}?hash={tag}"
+        place = f"/clusters/{request.code}/openapi/v3/{name}?hash={tag}"
         return Response(301, b"", headers=[*headers, ("etag", f'"{tag}"'), ("location", place)])
     if asked:
         headers.append(("cache-control", "public, immutable"))
-    return caching.tagged(request, Response(200, _document(group, version, kinds), headers=headers), tag)
+    return caching.tagged(request, Response(200, document, headers=headers), tag)
 
 
 def _name(group: str, version: str) -> str:
@@ -94,16 +116,16 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
             paths |= _paths(kind)
         elif is_model(kind.schema):
             openapischema.add(kind.schema, schemas)
-            _note_kind(kind.schema, (kind.group, kind.version, kind.kind), schemas)
+            openapischema.note_kind(kind.schema, (kind.group, kind.version, kind.kind), schemas)
             openapischema.add(f"{kind.schema}List", schemas)
-            _note_kind(f"{kind.schema}List", (kind.group, kind.version, kind.list_kind), schemas)
+            openapischema.note_kind(f"{kind.schema}List", (kind.group, kind.version, kind.list_kind), schemas)
             _add_bodies(kind, schemas)
             paths |= _paths(kind)
     for review in REVIEWS:
         if (review.group, "v1") == (group, version):
             key = _model_of(review.group, "v1", review.kind)
             openapischema.add(key, schemas)
-            _note_kind(key, (group, version, review.kind), schemas)
+            openapischema.note_kind(key, (group, version, review.kind), schemas)
             home = "/namespaces/{namespace}" if review.namespaced else ""
             gvk = {"group": group, "version": version, "kind": review.kind}
             paths[f"/{_name(group, version)}{home}/{review.plural}"] = {"post": _operation("post", gvk, key)}
@@ -113,8 +135,8 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
             openapischema.add(f"meta_v1.{struct}", schemas)
     if "patch" in verbs:
         schemas[f"{openapischema.META}.Patch"] = _PATCH
-    told = {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": {"schemas": schemas}}
-    return msgspec.json.encode(told)
+    components = {"schemas": schemas, "securitySchemes": openapischema.SECURITY}
+    return msgspec.json.encode({"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": components})
 
 
 @lru_cache(8)
@@ -215,15 +237,7 @@ def _add_bodies(kind: Kind, schemas: dict[str, Any]) -> None:
     for subresource in kind.subresources:
         if subresource.body is not None and not subresource.simulated:
             openapischema.add(_model_of(*subresource.body), schemas)
-            _note_kind(_model_of(*subresource.body), subresource.body, schemas)
-
-
-def _note_kind(key: str, names: tuple[str, str, str], schemas: dict[str, Any]) -> None:
-    """Say of a struct that it is a kind: its group, version and name."""
-    group, version, kind = names
-    told = schemas.get(openapischema.name_of(key))
-    if told is not None:
-        told["x-kubernetes-group-version-kind"] = [{"group": group, "kind": kind, "version": version}]
+            openapischema.note_kind(_model_of(*subresource.body), subresource.body, schemas)
 
 
 def _model_of(group: str, version: str, kind: str) -> str:

@@ -117,6 +117,25 @@ def add(key: str, schemas: dict[str, Any]) -> None:
     schemas[name] = entry
 
 
+SECURITY: Final = {
+    "BearerToken": {
+        "type": "apiKey",
+        "description": "Bearer Token authentication",
+        "name": "authorization",
+        "in": "header",
+    }
+}
+"""How who asks is known, as each document says it."""
+
+
+def note_kind(key: str, names: tuple[str, str, str], schemas: dict[str, Any]) -> None:
+    """Say of a struct that it is a kind: its group, version and name."""
+    group, version, kind = names
+    told = schemas.get(name_of(key))
+    if told is not None:
+        told["x-kubernetes-group-version-kind"] = [{"group": group, "kind": kind, "version": version}]
+
+
 @cache
 def enums() -> dict[tuple[str, str], list[str]]:
     """Return the texts that a field may hold, or each value of a list or map, by struct and field."""

@@ -29,7 +29,8 @@ PREFIX: Final = "system:serviceaccount:"
 NOBODY: Final = "system:anonymous"
 """Whoever shows nothing of who they are; bindings may give them something."""
 
-_HEAD: Final = {"alg": "HS256", "typ": "JWT"}
+ALGORITHM: Final = "HS256"
+_HEAD: Final = {"alg": ALGORITHM, "typ": "JWT"}
 _TOKEN_BYTES_MAX: Final = 16_384
 
 

@@ -130,3 +130,43 @@ def test_a_schema_names_what_may_stand_in_it_as_upstream_does() -> None:
     assert fields["dependencies"]["additionalProperties"]["$ref"] == f"{SCHEMAS}{package}.JSONSchemaPropsOrStringArray"
     whole = {"allOf": [{"$ref": f"{SCHEMAS}{package}.JSONSchemaProps"}], "default": {}}
     assert fields["properties"]["additionalProperties"] == whole
+
+
+def test_the_index_lists_groups_versions_and_what_is_no_resource() -> None:
+    response = answer(Request("GET", "AAAAAA", "/openapi/v3", {}, {"accept": "text/html"}))
+    assert (response.status, response.content_type) == (200, "text/plain; charset=utf-8")
+    paths = json.loads(response.body)["paths"]
+    assert list(paths) == sorted(paths)
+    assert {"api", "apis", "apis/apps", "version", "openid/v1/jwks", ".well-known/openid-configuration"} <= paths.keys()
+    for name, place in paths.items():
+        _, _, tag = place["serverRelativeURL"].partition("?hash=")
+        told = answer(Request("GET", "AAAAAA", f"/openapi/v3/{name}", {"hash": tag}, {}))
+        assert (told.status, ("etag", f'"{tag}"') in told.headers) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "structs"),
+    [
+        ("api", ["APIVersions", "ServerAddressByClientCIDR"]),
+        ("apis", ["APIGroup", "APIGroupList", "GroupVersionForDiscovery", "ServerAddressByClientCIDR"]),
+        ("apis/apps", ["APIGroup", "GroupVersionForDiscovery", "ServerAddressByClientCIDR"]),
+    ],
+)
+def test_what_is_no_resource_has_a_document(name: str, structs: list[str]) -> None:
+    told = document(name)
+    assert list(told["paths"]) == [f"/{name}/"]
+    assert sorted(told["components"]["schemas"]) == [f"{META}.{struct}" for struct in structs]
+
+
+def test_the_version_may_leave_out_what_is_emulated() -> None:
+    (told,) = document("version")["components"]["schemas"].values()
+    assert told["properties"].keys() - set(told["required"]) == {
+        "emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/openapi/v2", "/openapi/v3/api/v1", "/openapi/v3/version"])
+def test_a_document_in_no_form_that_the_client_takes_is_not_told(path: str) -> None:
+    told = answer(Request("GET", "AAAAAA", path, {}, {"accept": "text/html"}))
+    assert (told.status, told.body) == (406, b"")
+    assert answer(Request("GET", "AAAAAA", path, {}, {"accept": "text/html, */*;q=0.1"})).status == 200

@@ -235,7 +235,18 @@ def test_a_path_below_a_served_group_is_answered_with_a_status_that_has_details(
     }
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/metrics/slis", "/apis/nothing.io/v1/things", "/apis/nothing.io"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nowhere",
+        "/metrics/slis/",
+        "/metrics/",
+        "/debug",
+        "/openapi/v2/",
+        "/apis/nothing.io/v1/things",
+        "/apis/nothing.io",
+    ],
+)
 def test_a_path_that_nobody_serves_is_answered_with_a_line(api: Api, path: str) -> None:
     status, text, headers = api.request("GET", path)
     assert (status, text, headers["Content-Type"]) == (404, "404 page not found\n", "text/plain; charset=utf-8")

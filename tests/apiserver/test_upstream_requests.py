@@ -237,7 +237,7 @@ def test_documents_have_nothing_that_is_lost_when_written_again(room: Room) -> N
     for path in paths:
         document = room.ask("GET", f"/openapi/v3/{path}")[1]
         assert document["openapi"].startswith("3.0")
-        assert document["components"]["schemas"] or path == "version"
+        assert document["components"].get("schemas") or path in (".well-known/openid-configuration", "openid/v1/jwks")
         assert list(_empty(document, path)) == []
         assert all(one.startswith("/") for one in document["paths"])
 
