@@ -98,8 +98,8 @@ _FLAGS: Final = (
 )
 
 
-_LEVEL_MAX: Final = 2**31 - 1
-_DIGITS_MAX: Final = 20
+_HIGHEST_LEVEL: Final = 2**31 - 1
+_LONGEST_NUMBER: Final = 20
 """Digits of a number that is read at all."""
 
 
@@ -109,7 +109,7 @@ def _level(request: Request) -> Response:
         return Response(406, b"unsupported http method\n", "text/plain")
     text = request.body.decode("utf-8", "replace")
     is_number = re.fullmatch("[0-9]+", text)
-    if not is_number or len(text) > _DIGITS_MAX or int(text) > _LEVEL_MAX:
+    if not is_number or len(text) > _LONGEST_NUMBER or int(text) > _HIGHEST_LEVEL:
         why = "value out of range" if is_number else "invalid syntax"
         return Response(400, f"strconv.ParseUint: parsing {quoted(text[:80])}: {why}\n".encode(), "text/plain")
     return Response(200, f"successfully set klog.logging.verbosity to {text}\n".encode(), "text/plain")
