@@ -149,8 +149,8 @@ function trialItems({ last }, lang) {
  */
 function rangeItems({ from, to }, lang) {
   return [
-    h("li", { "data-testid": "legend-range" }, h("span", { text: number(lang, from) }),
-      h("i", { class: "st-heat-sign", "aria-hidden": "true" }, ...Array.from({ length: HEAT_STEPS }, () => h("b"))),
+    h("li", { "data-testid": "legend-range" }, from < to ? h("span", { text: number(lang, from) }) : null,
+      h("i", { class: "st-heat-sign", "aria-hidden": "true" }, ...Array.from({ length: from < to ? HEAT_STEPS : 1 }, () => h("b"))),
       h("span", { text: number(lang, to) })),
     h("li", {}, h("i", { class: "st-refused-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "trial.refused") })),
     h("li", {}, h("i", { class: "st-tie-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "stage.tie") })),

@@ -20,18 +20,19 @@ export function controls({ toggle, choose, open }, name) {
   const opener = element("button", {
     class: "button small", type: "button", "aria-expanded": "false", "data-testid": `${name}-export`, onclick: open,
   });
-  const thinned = element("span", { class: "hint" });
+  const note = element("span", { class: "hint", "data-testid": `${name}-note` });
   let drawn = "";
 
   return {
-    root: element("div", { class: "streams-head" }, [live, pause, thinned, choice, opener]),
+    root: element("div", { class: "streams-head" }, [live, pause, note, choice, opener]),
     opener,
     /**
      * @param {Ui} ui
-     * @param {{held: number | null, minutes: number, epochMs: number, heardMs: number, thinnedTo: number}} state simulated
-     *   times: `held` at which charts stand, `heardMs` at which something was heard last; points a line was thinned to, or 0
+     * @param {{held: number | null, minutes: number, epochMs: number, heardMs: number, thinnedTo: number, reads?: boolean}} state
+     *   simulated times: `held` at which charts stand, `heardMs` at which something was heard last; points a line was thinned
+     *   to, or 0; whether what was before is on its way
      */
-    render(ui, { held, minutes, epochMs, heardMs, thinnedTo }) {
+    render(ui, { held, minutes, epochMs, heardMs, thinnedTo, reads = false }) {
       const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(ui.lang, key, values);
       const offline = ui.connection !== "live";
       const then = ui.past.shown > 0;
@@ -39,7 +40,7 @@ export function controls({ toggle, choose, open }, name) {
       setText(live, offline ? t("streams.notLive", { time: clockTime(epochMs + heardMs) })
         : then ? t("streams.then", { time: clockTime(epochMs + ui.nowMs) })
         : held === null ? t("streams.live") : t("streams.paused", { ago: age(ui.nowMs - held) }));
-      setText(thinned, thinnedTo ? t("streams.thinned", { count: number(ui.lang, thinnedTo) }) : "");
+      setText(note, reads ? t("streams.reads") : thinnedTo ? t("streams.thinned", { count: number(ui.lang, thinnedTo) }) : "");
       const look = `${ui.lang} ${held === null} ${minutes}`;
       if (look === drawn) return;
       drawn = look;

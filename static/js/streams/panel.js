@@ -99,6 +99,7 @@ class Panel extends LiveTab {
     this.controls.render(this.ui, {
       held: this.held, minutes: this.minutes, epochMs: this.view?.epochMs ?? 0,
       heardMs: recorder.samples.at(-1)?.t ?? 0, thinnedTo: recorder.thinned ? SAMPLES_MAX : 0,
+      reads: this.before.asking,
     });
   }
 
@@ -107,9 +108,9 @@ class Panel extends LiveTab {
     const { view, ui, cards } = this;
     if (!this.seen || !view) return;
     cards.render(ui.lang);
-    this.told();
     const scene = this.scene(view);
-    void this.before.follow(view, ui, this.minutes === Infinity ? -Infinity : scene.fromMs);
+    void this.before.follow(view, ui, this.minutes === Infinity ? -Infinity : scene.fromMs)?.then(() => this.told());
+    this.told();
     tellFacts(cards.facts, scene, view);
     const { heat, fits, ...others } = this.plots;
     const key = `${scene.colours.key} ${scene.lang} ${scene.size} ${recorder.epoch}`;

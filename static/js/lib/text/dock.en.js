@@ -17,6 +17,7 @@ export const EN = {
   "streams.csv": "CSV {chart}, {n} {n|row|rows}",
   "streams.columns": "First columns: simulated time, resourceVersion",
   "streams.thinned": "Older points are thinned to {count} a line.",
+  "streams.reads": "Reading what was before …",
   "streams.loading": "The chart is being drawn …",
   "streams.table": "As a table",
   "streams.rows": "The newest {n} of {all} {all|row|rows}",

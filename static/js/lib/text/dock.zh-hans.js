@@ -17,6 +17,7 @@ export const ZH_HANS = {
   "streams.csv": "CSV {chart}，{n} 行",
   "streams.columns": "前两列：模拟时间、resourceVersion",
   "streams.thinned": "较早的点已稀疏，每条线最多 {count} 个。",
+  "streams.reads": "正在读取之前的记录 …",
   "streams.loading": "正在绘制图表 …",
   "streams.table": "以表格显示",
   "streams.rows": "最新 {n} 行，共 {all} 行",
