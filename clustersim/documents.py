@@ -163,12 +163,25 @@ def one_yaml(data: bytes) -> Any:
     return found[0] if found else None
 
 
+def first_yaml(data: bytes) -> Any:
+    """Return the first document of a YAML text, None for one that holds nothing: what comes after it is not looked at.
+
+    Raises:
+        ApiError: 400 with the line.
+    """
+    return next(_yaml_documents(text_of(data)), None)
+
+
 def yaml_values(text: str) -> Iterator[Any]:
     """Yield the documents of a YAML text as JSON has them, those that hold nothing left out.
 
     Raises:
         ApiError: 400 with the line.
     """
+    return (value for value in _yaml_documents(text) if value is not None)
+
+
+def _yaml_documents(text: str) -> Iterator[Any]:
     if text.count("\n%") > DIRECTIVES_MAX:
         raise bad_request(
             said(
@@ -180,7 +193,7 @@ def yaml_values(text: str) -> Iterator[Any]:
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=_Loader):
-            if builder.take(event) and builder.value is not None:
+            if builder.take(event):
                 yield builder.value
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

@@ -365,11 +365,11 @@ def decode_json(body: bytes) -> Any:
 
 
 def decode_yaml(body: bytes) -> Any:
-    """Return the one YAML document of a body.
+    """Return the first YAML document of a body, the only one that an API server reads.
 
     Raises:
         ApiError: 400, 413.
     """
     if len(body) > MAX_YAML_BYTES:
         raise ApiError(413, "RequestEntityTooLarge", f"a YAML body has at most {MAX_YAML_BYTES} bytes; send JSON")
-    return documents.one_yaml(body)
+    return documents.first_yaml(body)

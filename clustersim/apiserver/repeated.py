@@ -94,6 +94,9 @@ def repeated_in_yaml(body: bytes) -> Repeated | None:
                 above.append((set() if isinstance(event, yaml.MappingStartEvent) else None, []))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             above.pop()
+        elif isinstance(event, yaml.DocumentEndEvent):
+            # Nobody reads on.
+            break
     if not lines:
         return None
     return Repeated(((0, YAML_ERRORS + "\n".join(f"  {line}" for line in lines)),), {})

@@ -366,6 +366,22 @@ def test_what_cannot_be_shown_as_it_is_asked_for_is_not_written(room: Room) -> N
     assert room.answer("DELETE", f"{MAPS}/kept", accept=many).status == 200
 
 
+@pytest.mark.parametrize(
+    "rest", ["---\nkind: Pod\n", "---\n{broken: [\n", "...\n]]]\n", "--- x\n", "---\na: 1\na: 2\n"]
+)
+def test_of_yaml_the_first_document_is_read_and_no_more(room: Room, rest: str) -> None:
+    """sigs.k8s.io/yaml reads one document: what follows is not even looked at."""
+    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: first\n{rest}"
+    strict, as_yaml = {"dryRun": "All", "fieldValidation": "Strict"}, {"content-type": "application/yaml"}
+    answer = room.sent("POST", MAPS, text.encode(), query=strict, **as_yaml)
+    assert (answer.status, json.loads(answer.body)["metadata"]["name"]) == (201, "first")
+    applied = {"content-type": "application/apply-patch+yaml"}
+    owned = {**strict, "fieldManager": "m"}
+    assert room.sent("PATCH", f"{MAPS}/first", text.encode(), query=owned, **applied).status == 201
+    empty = room.sent("POST", MAPS, b"---\n---\n" + text.encode(), query=strict, **as_yaml)
+    assert (empty.status, b"name or generateName is required" in empty.body) == (422, True)
+
+
 def test_yaml_comes_back_for_refusals_too(room: Room) -> None:
     room.made(MAPS, {"metadata": {"name": "a"}, "data": {"k": "1"}})
     answer = room.sent("GET", f"{MAPS}/a", b"", accept="application/yaml")
