@@ -30,6 +30,7 @@ from controllers.kubelet.shell.programs import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
 from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
+from controllers.registry.kind import Leads, Way
 from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
@@ -39,6 +40,9 @@ LOOK_SECONDS: Final = 1.0
 
 COMMAND_LENGTH_MAX: Final = 64 * 1024
 """Characters of a command's words."""
+
+_SCHEMES: Final = ("", "http", "https")
+"""By which a way through the server may go on."""
 
 TEXT_PLAIN: Final = "text/plain; charset=utf-8"
 
@@ -258,15 +262,29 @@ def _is_prompt(words: Sequence[str]) -> bool:
 def refuse(view: ReadView, target: Target) -> ApiError:
     """Return why nothing can be sent to what a path names: it is not there, or the 501 of what is only simulated."""
     resource, name = target.kind.resource, target.name
-    if target.subresource == "proxy":
-        parts = name.split(":")
-        scheme, name = ("", parts[0]) if len(parts) < 3 else (parts[0], parts[1])
-        if not name or len(parts) > 3 or scheme not in ("", "http", "https"):
-            return bad_request(f"invalid {target.kind.kind.lower()} request {json.dumps(target.name)}")
-    if view.get(resource, target.namespace or "", name) is None:
+    leads = target.leads
+    if leads is not None:
+        why = _astray(view, target, leads)
+        if why is not None:
+            return why
+    elif view.get(resource, target.namespace or "", name) is None:
         return not_found(resource, name)
     text = f"{target.subresource}: {NOBODY_OUTSIDE}"
     return ApiError(501, "NotImplemented", text, kind=resource, name=target.name)
+
+
+def _astray(view: ReadView, target: Target, leads: Leads) -> ApiError | None:
+    """Return why a way through the server leads nowhere; None: it leads to something."""
+    parts = target.name.split(":")
+    scheme, name, port = parts[:3] if len(parts) > 2 else ("", *parts, "")[:3]
+    if not name or len(parts) > 3 or scheme not in _SCHEMES:
+        return bad_request(f"invalid {target.kind.kind.lower()} request {json.dumps(target.name)}")
+
+    def look(resource: str, namespace: str, name: str) -> Document | None:
+        stored = view.get(resource, namespace, name)
+        return None if stored is None else stored.object
+
+    return leads(look, Way(target.namespace or "", name, port, target.name))
 
 
 def _pod(view: ReadView, target: Target) -> Document:

@@ -49,6 +49,12 @@ from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed,
 
 watches: Final = Watches()
 
+_MORE: Final = ("HEAD", "OPTIONS")
+"""What a way through the server takes, too."""
+
+_ASKS: Final = ("GET", "POST", *_MORE)
+"""Methods by which somebody asks to run something."""
+
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 _ANSWERED: Final = {("serviceaccounts", "token"): tokens.create}
@@ -234,7 +240,7 @@ def _with_deprecation(request: Request, target: Target, principal: Principal, no
 
 
 def _resource(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
-    if request.method not in _METHODS:
+    if request.method not in (_METHODS if target.leads is None else (*_METHODS, *_MORE)):
         raise method_not_allowed()
     verb = _verb(request, target)
     noted.target, noted.verb = target, verb
@@ -380,7 +386,7 @@ def _sender_of(request: Request) -> Request:
 
 def _verb(request: Request, target: Target) -> str:
     """Return the API verb of a request, as roles and discovery name it."""
-    if target.simulated and target.subresource != "log" and request.method in ("GET", "POST"):
+    if target.simulated and target.subresource != "log" and request.method in _ASKS:
         # Who runs commands sees Secrets, and reads more than a GET: a websocket opens with one all the same.
         return "create"
     if target.watched and request.method != "GET":

@@ -7,7 +7,7 @@ from typing import Final
 
 from controllers.admission.namespacelifecycle import NAMESPACES as HOMES
 from controllers.kinds.table import SERVED, TABLE, kind_of
-from controllers.registry.kind import Kind
+from controllers.registry.kind import Kind, Leads
 from controllers.registry.table import Kinds
 from scheduler_core.api.errors import ApiError, unknown_resource
 
@@ -47,6 +47,12 @@ class Target:
         """Return whether only a running process could answer."""
         subresource = self.kind.subresource(self.subresource)
         return subresource is not None and subresource.simulated
+
+    @property
+    def leads(self) -> Leads | None:
+        """Return what finds out where a way through the server leads; None: this is none."""
+        subresource = self.kind.subresource(self.subresource)
+        return subresource.leads if subresource is not None else None
 
 
 class PlainError(ApiError):

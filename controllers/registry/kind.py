@@ -19,7 +19,7 @@ from controllers.registry.fieldowners.types import Type
 from controllers.registry.metadata import Names
 from controllers.registry.schema import Report
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause
+from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.framework.registry import PluginRegistry
 
 CLUSTERSIM_GROUP: Final = "clustersim.io"
@@ -199,6 +199,26 @@ class Column(NamedTuple):
     """How clients may print its cells; empty: as its type is printed."""
 
 
+Look = Callable[[str, str, str], Document | None]
+"""(resource, namespace, name) → the object; None: it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where somebody wants to be led through the API server."""
+
+    namespace: str
+    name: str
+    port: str
+    """A number or a name; empty: none is asked for."""
+    asked: str
+    """All of it as it was asked for: `https:web:443`."""
+
+
+Leads = Callable[[Look, Way], ApiError | None]
+"""Returns why a way leads nowhere; None: it leads to something."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Subresource:
     """What lies under an object's path. The usual ones stand in `subresources`.
@@ -254,6 +274,8 @@ class Subresource:
     """Whether paths go on behind it (`proxy`)."""
     simulated: bool = False
     """Whether only a running process could answer it: the answer is made up from the kubelets' stages, or 501."""
+    leads: Leads | None = None
+    """Of a way through the API server: where it leads."""
     students: bool = False
     """Whether students write it in their own namespace, where they write the object."""
     components: bool = False

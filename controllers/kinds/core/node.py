@@ -9,7 +9,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
-from controllers.kinds.core.proxying import proxy
+from controllers.kinds.core.proxying import proxy, to_node
 from controllers.kinds.masks import CONDITIONS
 from controllers.kinds.metrics.usage import usual_of_node
 from controllers.registry import addresses, decoding, fields, internal
@@ -181,7 +181,7 @@ KIND: Final = Kind(
     key="minions",
     short_names=("no",),
     namespaced=False,
-    subresources=(_STATUS, proxy("NodeProxyOptions")),
+    subresources=(_STATUS, proxy("NodeProxyOptions", to_node)),
     keeper="kubelet",
     rank=5,
     defaults=_defaults,

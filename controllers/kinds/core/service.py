@@ -9,7 +9,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE, pairs
 from controllers.kinds.core import service_addresses
 from controllers.kinds.core import service_rules as rules
-from controllers.kinds.core.proxying import proxy
+from controllers.kinds.core.proxying import proxy, to_service
 from controllers.registry import addresses, fields
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
@@ -219,7 +219,7 @@ KIND: Final = Kind(
     key="services/specs",
     short_names=("svc",),
     categories=("all",),
-    subresources=(_STATUS, proxy("ServiceProxyOptions")),
+    subresources=(_STATUS, proxy("ServiceProxyOptions", to_service)),
     keeper="endpoint",
     rank=10,
     prepare=_prepare,

@@ -15,7 +15,7 @@ from controllers.kinds.core.pod.counting import counted_otherwise
 from controllers.kinds.core.pod.eviction import EVICTION
 from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts_cell, row_conditions, status_cell
 from controllers.kinds.core.pod.statuses import STATUS_PART
-from controllers.kinds.core.proxying import proxy
+from controllers.kinds.core.proxying import proxy, to_pod
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.kinds.metrics.usage import usual_of_pod
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
@@ -88,7 +88,7 @@ _PROCESS: Final = (
     Subresource("log", verbs=("get",), simulated=True, students=True),
     *(_connected(name, f"Pod{name.title()}Options", students=True) for name in ("attach", "exec")),
     _connected("portforward", "PodPortForwardOptions"),
-    proxy("PodProxyOptions"),
+    proxy("PodProxyOptions", to_pod),
 )
 """What only a running process could answer: the stages do, or it is refused with the reason."""
 
