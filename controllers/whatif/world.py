@@ -340,6 +340,9 @@ class _Reading:
             if spot not in changed and namespace in (None, "", spot[0])
         ]
 
+    def holds(self, resource: str) -> bool:
+        return bool(self.list(resource))
+
 
 @contextmanager
 def _below(path: str) -> Iterator[None]:
