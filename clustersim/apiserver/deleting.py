@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from clustersim.apiserver.listing import check_shown, page_of, rendered_page
-from clustersim.apiserver.messages import Request, Response, decoded, json_response
+from clustersim.apiserver.messages import Request, Response, decoded, json_response, unnamed
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
 from clustersim.apiserver.writing import answerable, context_of, object_of, with_warnings
@@ -22,7 +22,7 @@ from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Delete, Propagation
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import Context
-from controllers.registry.decoding import mismatch
+from controllers.registry.decoding import fits, mismatch
 from controllers.registry.deletion import options_wrong
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
 
@@ -31,10 +31,6 @@ DELETE_BATCH_MAX: Final = 100
 
 _SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 _GRACE_MAX: Final = 2**40
-_ARRAY: Final = (
-    "json: cannot unmarshal array into Go value of type struct { APIVersion string "
-    '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +171,14 @@ def _body(request: Request) -> dict[str, Any]:
     try:
         body = decoded(request)
     except ApiError as error:
-        text = request.body.strip()
         if error.code != 400:
             raise
-        if text[:1] not in (b"{", b"["):
-            raise ApiError(500, "", str(error.message)) from error
-        why = "unexpected end of JSON input" if text[:1] == b"{" else _ARRAY
-        raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}") from error
+        raise ApiError(500, "", str(error.message)) from error
+    if why := unnamed(body):
+        raise ApiError(500, "", why)
     kind = body.get("kind")
     if isinstance(kind, str) and kind not in ("", "DeleteOptions"):
-        version = body.get("apiVersion") or "v1"
+        version = body.get("apiVersion") or "meta.k8s.io/v1"
         raise ApiError(500, "", f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"')
     return body
 
@@ -211,19 +205,21 @@ def _from_body(body: dict[str, Any]) -> Options:
     for item in dry_run:
         _typed({"dryRun": item}, "dryRun", str, "string")
     grace = _typed(body, "gracePeriodSeconds", int, "int64")
+    if grace is not None and not fits(grace, "int64"):
+        raise ApiError(500, "", mismatch(grace, "DeleteOptions", "gracePeriodSeconds", "int64"))
     if grace is not None and abs(grace) > _GRACE_MAX:
         raise bad_request("gracePeriodSeconds is not a number of seconds")
     return Options(
         grace_period_seconds=grace,
         propagation=_typed(body, "propagationPolicy", str, "v1.DeletionPropagation"),
         orphan=_typed(body, "orphanDependents", bool, "bool"),
-        uid=_typed(preconditions, "uid", str, "types.UID", "preconditions."),
-        resource_version=_typed(preconditions, "resourceVersion", str, "string", "preconditions."),
+        uid=_typed(preconditions, "uid", str, "types.UID", "Preconditions"),
+        resource_version=_typed(preconditions, "resourceVersion", str, "string", "Preconditions"),
         dry_run=tuple(dry_run),
     )
 
 
-def _typed(body: dict[str, Any], key: str, of: type, go_type: str, place: str = "") -> Any:
+def _typed(body: dict[str, Any], key: str, of: type, go_type: str, owner: str = "") -> Any:
     """Return a member of DeleteOptions.
 
     Raises:
@@ -232,4 +228,5 @@ def _typed(body: dict[str, Any], key: str, of: type, go_type: str, place: str = 
     value = body.get(key)
     if value is None or (isinstance(value, of) and (of is bool or not isinstance(value, bool))):
         return value
-    raise ApiError(500, "", mismatch(value, "DeleteOptions", place + key, go_type))
+    place = f"{owner.lower()}.{key}" if owner else key
+    raise ApiError(500, "", mismatch(value, owner or "DeleteOptions", place, go_type))

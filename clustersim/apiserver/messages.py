@@ -189,6 +189,7 @@ _JSONS: Final = (JSON, "")
 _STRUCT: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
+_NO_KIND: Final = "couldn't get version/kind; json parse error: "
 _SUMMARY_BYTES: Final = 30
 
 
@@ -204,11 +205,18 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
         raise _unrecognized(request, kind, error.message) from error
     if isinstance(version := document.get("apiVersion"), str) and version.count("/") > 1:
         raise _unrecognized(request, kind, f"unexpected GroupVersion string: {version}")
-    for key, name in (("apiVersion", "apiVersion"), ("kind", "kind")):
-        if not isinstance(document.get(key), str | None):
-            why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{name} of type string"
-            raise _unrecognized(request, kind, f"couldn't get version/kind; json parse error: {why}")
+    if why := unnamed(document):
+        raise _unrecognized(request, kind, why)
     return document
+
+
+def unnamed(document: Mapping[str, Any]) -> str:
+    """Return why the kind of a document cannot be read, empty where it can."""
+    for key in ("apiVersion", "kind"):
+        if not isinstance(document.get(key), str | None):
+            why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{key} of type string"
+            return f"{_NO_KIND}{why}"
+    return ""
 
 
 def checked_body(request: Request, kind: str, schema: str, group: str) -> tuple[dict[str, Any], list[str]]:
@@ -284,7 +292,7 @@ def decoded(request: Request) -> dict[str, Any]:
     if not isinstance(document, dict):
         given = json_name(document)
         why = f"json: cannot unmarshal {given} into Go value of type {_STRUCT}"
-        raise _Unrecognized(f"couldn't get version/kind; json parse error: {why}")
+        raise _Unrecognized(f"{_NO_KIND}{why}")
     if too_deep(document):
         raise bad_request("the body is nested too deeply")
     return document
@@ -297,7 +305,7 @@ def _json_body(body: bytes) -> Any:
         why = syntax_error(body.decode("utf-8", "replace"))
         if not why:
             raise
-        raise _Unrecognized(f"couldn't get version/kind; json parse error: {why}") from error
+        raise _Unrecognized(f"{_NO_KIND}{why}") from error
 
 
 def _yaml_body(body: bytes) -> Any:

@@ -19,6 +19,9 @@ _GIVEN: Final = {bool: "bool", int: "number", float: "number", str: "string", di
 _RANGES: Final = {"int32": 2**31, "int64": 2**63}
 """Go's whole numbers and the first that is too large for them."""
 
+BYTE: Final = 2**8
+NUMBER_OF_BYTE: Final = "uint8"
+
 _ELEMENT: Final = re.compile(r"^(\[\]|map\[[^]]*\])\*?")
 _NAMED_ELEMENTS: Final = {
     "v1.ResourceList": "resource.Quantity",
@@ -86,7 +89,7 @@ def mismatch(value: Any, owner: str, path: str, type_name: str) -> str:
         type_name: what Go calls the type that the field has: `v1.RestartPolicy`.
     """
     given = _GIVEN.get(type(value), "null")
-    if given == "number" and type_name in _RANGES:
+    if given == "number" and type_name in (*_RANGES, NUMBER_OF_BYTE):
         given = f"number {value}"
     return f"json: cannot unmarshal {given} into Go struct field {owner}.{_PLACES.sub('', path)} of type {type_name}"
 

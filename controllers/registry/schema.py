@@ -6,6 +6,7 @@ upstream always tells, numbers given for quantities become strings, unknown fiel
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -517,6 +518,8 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
             good = isinstance(value, str) or decoding.fits(value, "int32")
         case "time" | "micro-time":
             return _check_time(value, entry, path, report)
+        case "bytes" if isinstance(value, list):
+            return _check_numbers(value, entry, path, report)
         case "bytes":
             good = isinstance(value, str)
             if good and (why := decoding.base64_error(value)):
@@ -545,6 +548,15 @@ def _check_texts(value: Any, entry: FieldType, path: str, report: Report) -> Any
         if not isinstance(text, str):
             return _mismatch(text, entry, path, report, decoding.element(entry.item_name))
     return texts
+
+
+def _check_numbers(value: list[Any], entry: FieldType, path: str, report: Report) -> Any:
+    """Return bytes that were sent as numbers, as base64: Go reads them too."""
+    numbers = [0 if number is None else number for number in value]
+    for number in numbers:
+        if type(number) is not int or not 0 <= number < decoding.BYTE:
+            return _mismatch(number, entry, path, report, decoding.NUMBER_OF_BYTE)
+    return base64.b64encode(bytes(numbers)).decode()
 
 
 def _check_time(value: Any, entry: FieldType, path: str, report: Report) -> Any:
