@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.tools.patience import PATIENCE_SECONDS
@@ -22,6 +22,8 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
+    # In a container shared memory may be too small for a page, which then crashes.
+    "--disable-dev-shm-usage",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -146,6 +148,15 @@ def laid(page: Page, holds: str, what: str, **places: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not page.evaluate(measured, places):
         assert time.monotonic() < deadline, what
+        page.wait_for_timeout(ASKED_AGAIN_MS)
+
+
+def tells(place: Page | Locator, script: str, value: object, what: str = "", arg: object = None) -> None:
+    """Wait until JavaScript over a page or an element tells a value: what was asked for may not be drawn yet."""
+    page = place.page if isinstance(place, Locator) else place
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (told := place.evaluate(script, arg)) != value:
+        assert time.monotonic() < deadline, f"{what or script}: {told!r} instead of {value!r}"
         page.wait_for_timeout(ASKED_AGAIN_MS)
 
 

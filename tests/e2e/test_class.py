@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, drawn, laid, picture, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, tells, wait_state
 from tests.e2e.test_accessible import PHONE, Judge, dress
 
 WALL = {"width": 1024, "height": 768}
@@ -234,7 +234,8 @@ def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) 
       .filter(([, style]) => parseFloat(style.lineHeight) < 1.2 * parseFloat(style.fontSize)).map(([words]) => words)"""
     assert student.locator("dialog[open] h3").evaluate_all(tight) == [], "lines of a title that wraps lie apart"
     task = student.locator("dialog[open] .rw-head h3", has_text="Task 1 of 1")
-    assert (task.bounding_box() or {})["height"] < 30, "beside what the pod asks for, or above it, in one line"
+    low = "one => one.getBoundingClientRect().height < 30"
+    tells(task, low, True, "beside what the pod asks for, or above it, in one line")
     student.get_by_test_id("homework-0-none").click()
     student.get_by_test_id("homework-0-send").click()
     expect(student.get_by_test_id("homework-0-said")).to_contain_text("one more answer")
@@ -347,7 +348,7 @@ def test_a_round_by_hand_is_played_on_a_phone_a_queue_a_seat_and_ends_beside_the
     expect(pods).to_have_count(2)
     judge.look(mei, "a round by hand on a phone")
     header = mei.locator("dialog.bh > header h2")
-    assert (header.bounding_box() or {})["height"] < 40, "the title has a line of its own"
+    tells(header, "one => one.getBoundingClientRect().height < 40", True, "the title has a line of its own")
     pods.first.click()
     mei.get_by_test_id("byhand-node").first.click()
     expect(pods).to_have_count(1)
@@ -388,7 +389,7 @@ def test_the_handout_is_dark_on_white_paper_also_for_who_reads_in_the_dark(
     page.goto(f"{classroom.server.url}{session_path(classroom)}/handout?lang=zh")
     expect(page.locator("h1")).to_have_text("抢占")
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    expect(page.locator("body")).to_have_css("color", "rgb(0, 0, 0)")
     expect(page.locator(".screen-only")).to_be_hidden()
 
 
@@ -399,7 +400,7 @@ def test_a_long_title_is_read_whole_on_a_laptop_and_on_a_phone(open_classroom: C
         title = page.locator(".top-bar h1")
         expect(title).to_have_text("The framework and your own plugin")
         whole = "one => one.scrollWidth <= one.clientWidth && one.scrollHeight < one.clientHeight + 10"
-        assert title.evaluate(whole), "no line of it is cut off"
+        tells(title, whole, True, "no line of it is cut off")
         cut = "all => all.filter(one => one.checkVisibility() && one.scrollWidth > one.clientWidth).length"
         assert page.locator(".top-bar .segmented").evaluate_all(cut) == 0, "what stands beside it gives no room away"
 

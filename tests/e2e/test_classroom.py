@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 
@@ -45,7 +45,7 @@ def test_what_the_teacher_clicks_the_student_sees_bound_and_can_ask_why(
     inspector.get_by_test_id("decision-heatmap").wait_for()
     inspector.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
     inspector.locator('[data-testid="decision-scores"] .main-svg').first.wait_for()
-    assert pod["nodeName"] in inspector.inner_text()
+    expect(inspector).to_contain_text(pod["nodeName"])
     picture(student, "student-decision-light")
 
     everyone = {person.strip() for person in teacher.get_by_test_id("people").all_inner_texts()}
@@ -56,9 +56,7 @@ def test_a_student_sees_what_they_may_not_do(open_classroom: Callable[[str], Cla
     classroom = open_classroom("three-nodes")
     student = classroom.student("Lin W.")
     wait_state(student, lambda now: len(now["nodes"]) == 3, "three nodes")
-    assert student.get_by_test_id("clock-step-point").get_attribute("aria-disabled") == "true" or (
-        student.get_by_test_id("clock-step-point").is_disabled()
-    )
+    expect(student.get_by_test_id("clock-step-point")).to_be_disabled()
     student.get_by_test_id("palette-pod-small").click()
     current = wait_state(
         student, lambda now: [pod for pod in now["pods"] if pod["namespace"].startswith("s-")], "the student's own pod"
@@ -74,10 +72,10 @@ def test_a_pod_that_fits_nowhere_waits_with_its_reason(open_classroom: Callable[
     teacher.get_by_test_id("palette-pod-gpu").click()
     lane = teacher.get_by_test_id("queue-lane-unschedulable")
     lane.locator(".st-row").first.wait_for()
-    assert "Insufficient nvidia.com/gpu" in lane.inner_text()
+    expect(lane).to_contain_text("Insufficient nvidia.com/gpu")
     lane.locator(".st-row").first.click()
     inspector = teacher.get_by_test_id("inspector")
     inspector.locator("blockquote").wait_for()
     inspector.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
-    assert "0/3 nodes are available" in inspector.locator("blockquote").inner_text()
+    expect(inspector.locator("blockquote")).to_contain_text("0/3 nodes are available")
     picture(teacher, "unschedulable-light")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, drawn, laid, picture, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, tells, wait_state
 from tests.tools import axe
 
 #: What a machine without Noto, Segoe or Roboto draws with: the widest letters among the usual ones.
@@ -77,8 +77,8 @@ def test_words_stand_whole_on_a_laptop_with_wide_letters_and_beside_an_inspector
     page = classroom.teacher()
     wait_state(page, lambda now: len(now["nodes"]) == 12, "twelve nodes")
     drawn(page)
-    assert page.evaluate(CUT, "#dock .tabs, .dock-filter") == [], "twelve tabs and the events' filter"
-    assert page.evaluate(LOW, ".palette-item .label, .dock-filter span") == [], "p and g are not cut below the line"
+    tells(page, CUT, [], "twelve tabs and the events' filter", "#dock .tabs, .dock-filter")
+    tells(page, LOW, [], "p and g are not cut below the line", ".palette-item .label, .dock-filter span")
     page.set_viewport_size({"width": 1366, "height": 768})
     page.add_style_tag(content=WIDE_LETTERS)
     for lang in ("English", "简体中文"):
@@ -90,7 +90,7 @@ def test_words_stand_whole_on_a_laptop_with_wide_letters_and_beside_an_inspector
             document.querySelector('.clock .reading:last-child b').textContent = '1,234,567'; }"""
         )
         bar = ".top-bar, .steps, .steps button, .speed, .reading, .code-button, .role-chip, .theme-button"
-        assert page.evaluate(CUT, bar) == [], lang
+        tells(page, CUT, [], lang, bar)
     assert not classroom.problems
 
 
@@ -100,19 +100,19 @@ def test_open_charts_have_the_page_and_the_stage_above_them_shows_every_node(
     classroom = open_classroom("zones")
     page = classroom.teacher(viewport={"width": 1366, "height": 768})
     wait_state(page, lambda now: len(now["nodes"]) == 12, "twelve nodes")
-    whole = "() => { const all = document.querySelector('.st-field'); return all.scrollHeight - all.clientHeight; }"
+    whole = "() => { const all = document.querySelector('.st-field'); return all.scrollHeight <= all.clientHeight; }"
     for tab in ("timeline", "streams", "server"):
         page.get_by_test_id(f"dock-{tab}").click()
         expect(page.locator("#palette")).to_be_hidden()
         drawn(page)
         laid(page, "dock.left === 0 && dock.width === 1366", "charts have the page's width", dock="#dock")
-        assert page.evaluate(whole) <= 0, "nothing is scrolled to"
+        tells(page, whole, True, "nothing is scrolled to")
     picture(page, "dock-tall-1366")
     page.set_viewport_size({"width": 1100, "height": 768})
     drawn(page)
     below = "lanes.bottom <= dock.top + 1"
     laid(page, below, "charts stand below the stage, not over it", lanes="#stage", dock="#dock")
-    assert page.evaluate(whole) <= 0, "nothing is scrolled to"
+    tells(page, whole, True, "nothing is scrolled to")
     picture(page, "dock-tall-1100")
     page.set_viewport_size({"width": 1366, "height": 768})
     page.locator("#stage").focus()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, picture
+from tests.e2e.conftest import Classroom, picture, tells
 
 CONFIGURATION = """profiles:
 - plugins:
@@ -41,7 +41,7 @@ def test_a_student_tries_an_expression(open_classroom: Callable[[str], Classroom
     expect(problem).to_contain_text("Line 2, column 11: undefined field 'colour'")
     problem.get_by_role("button").click()
     expect(text).to_be_focused()
-    assert text.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)") == "."
+    tells(text, "area => area.value.slice(area.selectionStart, area.selectionEnd)", ".")
     picture(student, "expression-refused")
 
     text.fill("node.metadata.name == 'n2'")

@@ -19,8 +19,9 @@ def test_an_address_that_no_phone_reaches_is_not_offered_as_a_qr(open_classroom:
     teacher.get_by_test_id("join-code").click()
     dialog = teacher.get_by_test_id("code-dialog")
     closed = dialog.get_by_test_id("join-closed")
-    assert "HOST=0.0.0.0 make run" in closed.inner_text()
-    assert classroom.code in dialog.inner_text(), "on this computer the code is as good as ever"
+    expect(closed).to_contain_text("HOST=0.0.0.0 make run")
+    # On this computer the code is as good as ever.
+    expect(dialog).to_contain_text(classroom.code)
     assert dialog.locator("img").count() == 0
     picture(teacher, "join-closed-light")
 
@@ -39,11 +40,11 @@ def test_an_address_that_phones_reach_is_a_qr(open_classroom: Callable[[str], Cl
     page.goto(classroom.created["url"])
     wait_state(page, lambda state: state["connection"] == "live" and state["revision"] > 0, "the session is live")
     page.locator(".code-qr").wait_for()
-    assert page.get_by_test_id("join-warning").is_hidden()
+    expect(page.get_by_test_id("join-warning")).to_be_hidden()
     page.get_by_test_id("join-code").click()
     dialog = page.get_by_test_id("code-dialog")
     dialog.locator("img").wait_for()
-    assert "192.0.2.7:8000" in dialog.inner_text()
+    expect(dialog).to_contain_text("192.0.2.7:8000")
     assert dialog.get_by_test_id("join-closed").count() == 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, drawn, wait_state
+from tests.e2e.conftest import Classroom, drawn, tells, wait_state
 from tests.e2e.test_accessible import Judge, dress
 
 LAPTOP = {"width": 1366, "height": 768}
@@ -47,7 +47,7 @@ def test_beside_a_lesson_no_sign_is_cut_and_a_student_sees_every_node_and_how_ti
     for page in (student, teacher):
         expect(page.get_by_test_id("lesson-scene")).to_be_visible()
         drawn(page)
-        assert page.evaluate(CUT) == []
+        tells(page, CUT, [])
     # Controls that a student may not use are not there: how time stands is said instead.
     expect(student.get_by_test_id("clock-standing")).to_have_text("Time stands")
     expect(student.get_by_test_id("clock-play")).to_be_hidden()
@@ -59,7 +59,8 @@ def test_beside_a_lesson_no_sign_is_cut_and_a_student_sees_every_node_and_how_ti
     expect(student.get_by_test_id("vote-answer")).to_contain_text("n4, at once")
     expect(student.get_by_test_id("class-decision")).to_have_text("The decision in full]")
     expect(student.get_by_test_id("stage-recall")).to_contain_text("vip")
-    assert student.locator(".st-field").get_attribute("tabindex") == "-1", "nothing is scrolled to"
+    # Nothing is scrolled to.
+    expect(student.locator(".st-field")).to_have_attribute("tabindex", "-1")
 
 
 def test_a_student_is_asked_beside_bars_to_scale_that_take_the_vote(open_classroom: Callable[..., Classroom]) -> None:
@@ -76,7 +77,7 @@ def test_a_student_is_asked_beside_bars_to_scale_that_take_the_vote(open_classro
     }
     assert round(width["db-2"] / width["web"], 1) == 2.0
     assert width["batch-a"] < width["web"]
-    assert bars.evaluate("one => one.scrollHeight <= one.clientHeight"), "all nodes are seen"
+    tells(bars, "one => one.scrollHeight <= one.clientHeight", True, "all nodes are seen")
     # A node that is touched is the answer, and an answer lights its node.
     bars.get_by_role("button", name="n3 4 of 4 CPU requested").click()
     expect(student.get_by_test_id("vote-option-n3").locator("input")).to_be_checked()

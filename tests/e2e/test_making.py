@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, picture, state, wait_state
+from tests.e2e.conftest import Classroom, picture, state, tells, wait_state
 from tests.tools import axe
 
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: dropped\ndata:\n  a: b\n"
@@ -127,7 +127,7 @@ def test_a_pod_is_dragged_onto_the_stage(open_classroom: Callable[[str], Classro
         field.hover()
     # What will happen is said where no node stands.
     expect(teacher.locator(".st-drop")).to_have_text("Let go to create it")
-    assert teacher.evaluate(HINT_BELOW)
+    tells(teacher, HINT_BELOW, True)
     teacher.mouse.up()
     made = wait_state(teacher, lambda now: [pod for pod in now["pods"] if "gated" in pod["name"]], "it is made")
     assert [pod["name"] for pod in made["pods"] if "gated" in pod["name"] and pod["name"] not in before]

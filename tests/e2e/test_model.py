@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 
@@ -43,14 +45,15 @@ def test_the_model_tab_follows_the_selected_pod(
     enabled = teacher.locator('[data-testid="model-case"] [aria-current="true"]')
     enabled.wait_for()
     picture(teacher, f"model-{theme}")
-    assert enabled.inner_text() == "OTHER ⟶ UNCHANGED"
+    expect(enabled).to_have_text("OTHER ⟶ UNCHANGED", use_inner_text=True)
     rows = teacher.locator(".model-nodes tbody tr")
-    assert rows.count() == 15
+    expect(rows).to_have_count(15)
     told = {rows.nth(index).locator("th").inner_text().strip(): rows.nth(index) for index in range(15)}
     selector = told["plain-1"].locator("td").nth(2)
-    assert "fails" in (selector.get_attribute("class") or "")
-    assert (selector.get_attribute("title") or "").endswith("Node.Labels[Label]")
-    assert told["gpu-2"].locator("td.fails.apart").count() == 1, "an untolerated PreferNoSchedule taint is hard here"
+    expect(selector).to_have_class(re.compile(r"\bfails\b"))
+    expect(selector).to_have_attribute("title", re.compile(r"Node\.Labels\[Label\]$"))
+    # An untolerated PreferNoSchedule taint is hard here.
+    expect(told["gpu-2"].locator("td.fails.apart")).to_have_count(1)
     teacher.get_by_test_id("model-trace").click()
     teacher.locator(".decision-root").wait_for()
     classroom.cluster("DELETE", "/api/v1/namespaces/default/pods/huge")

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Classroom, drawn, laid, picture, state, wait_state
+from tests.e2e.conftest import Classroom, drawn, laid, picture, state, tells, wait_state
 from tests.tools import axe
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -66,7 +66,7 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
     page.get_by_test_id("past-show-difference").click()
     expect(page.get_by_test_id("past-title")).to_contain_text("1 gone")
     fits = "() => document.querySelector('#past').scrollWidth <= document.querySelector('#past').clientWidth"
-    assert page.evaluate(fits), "the bar ends where the inspector begins"
+    tells(page, fits, True, "the bar ends where the inspector begins")
     expect(page.locator('.st-outline button[data-pod="default/first"]')).to_contain_text("gone since")
     expect(page.locator('.st-outline button[data-pod="default/second"]')).to_contain_text("came since")
     assert axe.problems(page) == []
@@ -78,7 +78,7 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
     expect(page.locator('.st-outline button[data-pod="default/second"]')).to_have_count(0)
 
     # Read only: nothing is made, and the page says why.
-    assert page.get_by_test_id("clock-step-cycle").get_attribute("aria-disabled") == "true"
+    expect(page.get_by_test_id("clock-step-cycle")).to_have_attribute("aria-disabled", "true")
     page.get_by_test_id("inspector-delete").dispatch_event("click")
     expect(page.locator(".toast")).to_contain_text("This is the past")
 
@@ -180,7 +180,7 @@ def test_a_recording_opens_without_a_server(open_classroom: Callable[[str], Clas
     holds = "stage.left === dock.left && stage.width === dock.width && stage.width + inspector.width === 1366"
     laid(watched, holds, "stage and dock share what is left", stage="#stage", inspector="#inspector", dock="#dock")
     empty = watched.locator(".inspector-empty")
-    assert empty.evaluate("one => getComputedStyle(one).writingMode") == "horizontal-tb"
+    expect(empty).to_have_css("writing-mode", "horizontal-tb")
 
     watched.goto(f"{file.as_uri()}?rv={before}&pod=default/first&tab=decision")
     past = wait_state(watched, lambda now: now["paintedRevision"] == before, "a moment of it")

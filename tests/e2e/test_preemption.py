@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Classroom, picture, wait_state
+from tests.e2e.conftest import Classroom, picture, tells, wait_state
 from tests.tools import axe
 
 STEPS_MAX = 12
@@ -72,7 +72,7 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
         "() => [...document.querySelectorAll('.st-evict-step > *')]"
         ".filter((one) => one.scrollWidth > one.clientWidth).length"
     )
-    assert teacher.evaluate(cut) == 0, "words of the steps are whole"
+    tells(teacher, cut, 0, "words of the steps are whole")
     assert axe.problems(teacher) == []
     picture(teacher, "preemption-scene-light")
     expect(teacher.locator(".st-lanes")).to_be_hidden()
@@ -84,26 +84,26 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
     table = teacher.get_by_test_id("preemption-table")
     table.wait_for()
     rows = table.locator("tbody tr, tr").filter(has=teacher.locator("th[scope=row]"))
-    assert rows.count() == len(preemption["candidates"])
-    first = rows.first.inner_text()
-    assert preemption["nominatedNode"] in first
-    assert victim.removeprefix("default/") in first
+    expect(rows).to_have_count(len(preemption["candidates"]))
+    expect(rows.first).to_contain_text(preemption["nominatedNode"])
+    expect(rows.first).to_contain_text(victim.removeprefix("default/"))
 
     # Each lesser pod of the nominated node: its priority, when it started, its budget, what became of it and why.
     account = cycle["trace"]["explanation"]["preemption"]
     told = next(one for one in account["candidates"] if one["node"] == preemption["nominatedNode"])
     fates = teacher.locator(".dc-fates[open] tbody tr")
-    assert fates.count() == len(told["fates"])
+    expect(fates).to_have_count(len(told["fates"]))
     gone = next(fate for fate in told["fates"] if fate["fate"] == "victim")
-    row = teacher.locator(".dc-fates[open] tr[data-fate=victim]").first.inner_text()
+    row = teacher.locator(".dc-fates[open] tr[data-fate=victim]").first
     for shown in (
         gone["pod"].removeprefix("default/"),
         str(gone["priority"]),
         gone["startTime"][11:19],
         gone["plugin"],
     ):
-        assert shown in row
+        expect(row).to_contain_text(shown)
     steps = teacher.get_by_test_id("preemption-steps").locator("li")
+    expect(steps).to_have_count(len(account["steps"]))
     assert [step.get_attribute("data-step") for step in steps.all()] == [step["step"] for step in account["steps"]]
     picture(teacher, "preemption-light")
 

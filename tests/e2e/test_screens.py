@@ -89,7 +89,7 @@ def test_the_session(open_classroom: Callable[[str], Classroom], theme: str) -> 
     classroom.session("PATCH", "/clock", {"paused": True})
     tied = score_of_a_tie(classroom, teacher)
     key = wait_state(teacher, lambda now: now["held"], "a cycle is held")["held"]["pod"]
-    assert teacher.locator(f'.st-row-hand[data-pod="{key}"]').count() == 1
+    expect(teacher.locator(f'.st-row-hand[data-pod="{key}"]')).to_have_count(1)
     teacher.locator(".st-hand").click()
     picture(teacher, f"session-{'tie' if tied else 'score'}-{theme}")
     assert sideways(teacher) == 0
