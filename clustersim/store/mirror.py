@@ -32,7 +32,7 @@ class Mirror:
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the current object."""
         objects = self._resources.get(resource)
-        return objects.get(namespace, name) if objects is not None else None
+        return objects.by_place.get((namespace, name)) if objects is not None else None
 
     def list(self, resource: str, namespace: str | None = None) -> list[Stored]:
         """Return the current objects in order of (namespace, name)."""

@@ -29,6 +29,9 @@ STALE_MS: Final = 120_000
 _STALE: Final = "stale\x00"
 _SEVERAL: Final = "several\x00"
 
+_TOLD: Final = (("status", "conditions"), ("status", "phase"), ("metadata", "deletionTimestamp"))
+"""What the condition that a pod is to go, and whether it stays after all, follow from."""
+
 _OWNERS: Final[Mapping[str, str]] = {
     "Deployment": "deployments.apps",
     "ReplicaSet": "replicasets.apps",
@@ -55,7 +58,8 @@ class DisruptionController:
         self._budgets.add_index("namespace", _namespace)
         self._pods.add_index("namespace", _namespace, of=(NAMESPACE,))
         self._budgets.add_handler(self._budget_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, while_any=(self._budgets, "namespace"))
+        self._pods.add_handler(self._pod_told, reads=_TOLD)
 
     def _budget_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None:
@@ -67,11 +71,15 @@ class DisruptionController:
         budgets = self._budgets.indexed("namespace", ((new or old) or {})["metadata"]["namespace"])
         if budgets and new is not None and len(self._about(new)) > 1:
             self._queue.add(_SEVERAL + key_of(new))
-        if new is not None and _stale(new) is not None and (old is None or _stale(old) != _stale(new)):
-            self._queue.add(_STALE + key_of(new))
         for budget in budgets:
             if any(pod is not None and self._is_about(budget, pod) for pod in (old, new)):
                 self._queue.add(key_of(budget))
+
+    def _pod_told(self, old: Document | None, new: Document | None) -> None:
+        if new is None or (stale := _stale(new)) is None:
+            return
+        if old is None or _stale(old) != stale:
+            self._queue.add(_STALE + key_of(new))
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Count a budget's pods and say how many may go; or end what was said of a pod that stayed after all."""

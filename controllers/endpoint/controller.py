@@ -13,6 +13,7 @@ from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.services import (
     HEADLESS,
+    SELECTING,
     TriggerTimes,
     addresses_of,
     annotated,
@@ -58,7 +59,7 @@ class EndpointController:
         index_selecting(self._services)
         self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._services.add_handler(self._service_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, while_any=(self._services, SELECTING))
         self._endpoints.add_handler(self._endpoints_changed)
 
     def _service_changed(self, old: Document | None, new: Document | None) -> None:

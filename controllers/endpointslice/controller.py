@@ -14,6 +14,7 @@ from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.pods import owner_reference
 from controllers.kit.services import (
     HEADLESS,
+    SELECTING,
     TriggerTimes,
     addresses_of,
     annotated,
@@ -64,7 +65,7 @@ class EndpointSliceController:
         self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._slices.add_index("service", _service_of)
         self._services.add_handler(self._service_changed)
-        self._pods.add_handler(self._pod_changed)
+        self._pods.add_handler(self._pod_changed, while_any=(self._services, SELECTING))
         self._slices.add_handler(self._slice_changed)
 
     def _service_changed(self, old: Document | None, new: Document | None) -> None:

@@ -7,6 +7,8 @@ in the caches are shared: read them, never change them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
@@ -49,6 +51,15 @@ class _Index(NamedTuple):
     """Bits of the parts that the keys follow from; 0: from all of it."""
 
 
+@dataclass(slots=True)
+class _Turning:
+    """Somebody who hears when an index comes to hold anything, or nothing any more."""
+
+    table: Mapping[str, object]
+    held: bool
+    tell: Callable[[], None]
+
+
 class Lister:
     """The indexed copy of one resource; its read side."""
 
@@ -60,6 +71,7 @@ class Lister:
         self._objects: dict[tuple[str, str], Document] = {}
         self._indexes: dict[str, _Index] = {}
         self._interests = Interests()
+        self._turning: list[_Turning] = []
 
     def add_index(self, name: str, keys_of: Callable[[Document], Iterable[str]], *, of: Sequence[Part] = ()) -> None:
         """Keep an index; once a name.
@@ -78,7 +90,12 @@ class Lister:
                 table.setdefault(key, {})[place] = None
 
     def add_handler(
-        self, handler: Handler, *, owned_by: str | None = None, reads: Iterable[Part] | None = None
+        self,
+        handler: Handler,
+        *,
+        owned_by: str | None = None,
+        reads: Iterable[Part] | None = None,
+        while_any: tuple[Lister, str] | None = None,
     ) -> None:
         """Call `handler` at every change from now on, in order of addition.
 
@@ -88,8 +105,24 @@ class Lister:
                 controls; None: about all.
             reads: only about modifications of these parts, beside what is added or deleted; none: of no modification
                 at all; None: of every one.
+            while_any: only while an index of a copy holds any object; None: always.
         """
-        self._interests.add(handler, owned_by, reads)
+        cares = None
+        if while_any is not None:
+            lister, index = while_any
+            cares = partial(bool, lister._indexes[index].table)
+            lister._on_turn(index, self._interests.forget)
+        self._interests.add(handler, owned_by, reads, cares)
+
+    def _on_turn(self, index: str, tell: Callable[[], None]) -> None:
+        table = self._indexes[index].table
+        self._turning.append(_Turning(table, bool(table), tell))
+
+    def _turn(self) -> None:
+        for one in self._turning:
+            if bool(one.table) is not one.held:
+                one.held = not one.held
+                one.tell()
 
     def tell_all(self) -> None:
         """Tell the handlers of every object as one that was added: they are younger than the copy."""
@@ -157,6 +190,8 @@ class Lister:
                 after = tuple(keys_of(document))
             for key in after:
                 table.setdefault(key, {})[place] = None
+        if self._turning:
+            self._turn()
         self._interests.tell(old, document, changed)
 
     def remove(self, namespace: str, name: str, document: Document) -> None:
@@ -168,6 +203,8 @@ class Lister:
         self.changes += 1
         for keys_of, table, _ in self._indexes.values():
             self._unindex(table, tuple(keys_of(old)), place)
+        if self._turning:
+            self._turn()
         self._interests.tell(document, None, DELETED)
 
     @staticmethod

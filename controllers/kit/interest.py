@@ -36,6 +36,8 @@ class _Interest(NamedTuple):
     owned_by: str | None
     reads: int | None
     """Bits of the parts; None: it is told whatever has changed."""
+    cares: Callable[[], bool] | None
+    """Whether it cares now; None: always."""
 
 
 class Interests:
@@ -47,10 +49,20 @@ class Interests:
         self._by_owner = False
         self._told: dict[tuple[str, str, int], tuple[Handler, ...]] = {}
 
-    def add(self, handler: Handler, owned_by: str | None, reads: Iterable[Part] | None) -> None:
-        """Take one more handler; see `Lister.add_handler`."""
-        self._all.append(_Interest(handler, owned_by, None if reads is None else self.bits_of(reads)))
+    def add(
+        self,
+        handler: Handler,
+        owned_by: str | None,
+        reads: Iterable[Part] | None,
+        cares: Callable[[], bool] | None = None,
+    ) -> None:
+        """Take one more handler; see `Lister.add_handler`. Where what `cares` answers has turned: `forget`."""
+        self._all.append(_Interest(handler, owned_by, None if reads is None else self.bits_of(reads), cares))
         self._by_owner = self._by_owner or owned_by is not None
+        self._told.clear()
+
+    def forget(self) -> None:
+        """Work out anew whom changes concern."""
         self._told.clear()
 
     def bits_of(self, parts: Iterable[Part]) -> int:
@@ -84,8 +96,10 @@ class Interests:
     def _concerned(self, old: Document | None, new: Document | None, key: tuple[str, str, int]) -> Iterable[Handler]:
         before, after, changed = key
         kinds = {kind for document, kind in ((old, before), (new, after)) if document is not None}
-        for handler, owned_by, reads in self._all:
+        for handler, owned_by, reads, cares in self._all:
             if owned_by is not None and not kinds & {owned_by, _NOBODY}:
+                continue
+            if cares is not None and not cares():
                 continue
             if reads is None or changed < 0 or reads & changed:
                 yield handler

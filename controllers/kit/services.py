@@ -27,9 +27,13 @@ def by_namespace(document: Document) -> Iterable[str]:
     yield document["metadata"].get("namespace", "")
 
 
+SELECTING: Final = "selecting"
+"""The index of Services that select pods, by namespace."""
+
+
 def index_selecting(services: Lister) -> None:
-    """Keep Services that select pods, by namespace."""
-    services.add_index("selecting", _selecting)
+    """Keep the index `SELECTING`."""
+    services.add_index(SELECTING, _selecting)
 
 
 def _selecting(service: Document) -> Iterable[str]:
@@ -51,7 +55,7 @@ def pods_of(service: Document, pods: Lister) -> list[Document]:
 
 def services_of_change(services: Lister, old: Document | None, new: Document | None) -> set[str]:
     """Return the keys of the Services that a change of a pod may matter to; see `index_selecting`."""
-    if not services.has_indexed("selecting", (new or old or {})["metadata"]["namespace"]):
+    if not services.has_indexed(SELECTING, (new or old or {})["metadata"]["namespace"]):
         return set()
     if old is None or new is None:
         return _services(services, new or old or {})
@@ -152,7 +156,7 @@ def _ready_changed(pod: Document) -> str:
 
 
 def _services(services: Lister, pod: Mapping[str, Any]) -> set[str]:
-    found = services.indexed("selecting", pod["metadata"]["namespace"])
+    found = services.indexed(SELECTING, pod["metadata"]["namespace"])
     return {key_of(service) for service in found if selects(service, _labels(pod))}
 
 

@@ -98,7 +98,7 @@ class MemoryStore:
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the current object."""
         objects = self._objects.get(resource)
-        return objects.get(namespace, name) if objects is not None else None
+        return objects.by_place.get((namespace, name)) if objects is not None else None
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
@@ -202,10 +202,10 @@ class MemoryStore:
 
     def _commit(self, transaction: BufferedTransaction) -> None:
         assert transaction.first_revision == self._revision + 1, "two transactions of one MemoryStore overlap"
-        for key, stored in transaction.objects.items():
-            objects = self._objects.setdefault(key.resource, SortedObjects())
+        for (resource, namespace, name), stored in transaction.objects.items():
+            objects = self._objects.setdefault(resource, SortedObjects())
             if stored is None:
-                objects.remove(key.namespace, key.name)
+                objects.remove(namespace, name)
             else:
                 objects.set(stored)
         if transaction.rows:

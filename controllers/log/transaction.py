@@ -25,12 +25,9 @@ def check_size(data: bytes) -> None:
         raise ObjectTooLarge(len(data))
 
 
-class Key(NamedTuple):
-    """What names one object within a session."""
-
-    resource: str
-    namespace: str
-    name: str
+Key = tuple[str, str, str]
+"""(resource, namespace, name): what names one object within a session. Each write makes some: a named tuple costs more
+than what is looked up by it."""
 
 
 class Reader(Protocol):
@@ -106,12 +103,12 @@ class BufferedTransaction:
         del self.rows[mark.rows :], self.traces[mark.traces :]
         self.objects = mark.objects
         for resource, places in self._touched.items():
-            places[:] = [place for place in places if Key(resource, *place) in mark.objects]
+            places[:] = [place for place in places if (resource, *place) in mark.objects]
         self._holds.clear()
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the object as this transaction sees it."""
-        key = Key(resource, namespace, name)
+        key = (resource, namespace, name)
         if key in self.objects:
             return self.objects[key]
         return self._reader.get(resource, namespace, name)
@@ -126,7 +123,7 @@ class BufferedTransaction:
         for place in touched:
             if namespace is not None and place[0] != namespace:
                 continue
-            own = self.objects[Key(resource, *place)]
+            own = self.objects[(resource, *place)]
             if own is None:
                 merged.pop(place, None)
             else:
@@ -149,7 +146,7 @@ class BufferedTransaction:
             RevisionConflict: the expectation does not hold; nothing was written.
             ObjectTooLarge: it has more bytes than OBJECT_BYTES_MAX; nothing was written.
         """
-        key = Key(resource, namespace, name)
+        key = (resource, namespace, name)
         current = self.objects[key] if key in self.objects else self._reader.get(resource, namespace, name)
         at = current.revision if current is not None else 0
         if expected is not None and expected != at:
@@ -186,7 +183,7 @@ class BufferedTransaction:
             )
         draft = document if isinstance(document, Draft) else Draft(current.object if document is None else document)
         data, stored = draft.at(self._revision + 1)
-        key = Key(resource, namespace, name)
+        key = (resource, namespace, name)
         row = self._append(DELETED, key, current.uid, data, stored, current)
         self._touch(key, None)
         return row
@@ -219,10 +216,11 @@ class BufferedTransaction:
         return row
 
     def _touch(self, key: Key, stored: Stored | None) -> None:
+        resource, namespace, name = key
         if key not in self.objects:
-            self._touched.setdefault(key.resource, []).append((key.namespace, key.name))
+            self._touched.setdefault(resource, []).append((namespace, name))
         self.objects[key] = stored
-        self._holds.pop(key.resource, None)
+        self._holds.pop(resource, None)
 
 
 FRESH_FEW: Final = 8
@@ -232,29 +230,26 @@ FRESH_FEW: Final = 8
 class SortedObjects:
     """The current objects of one resource, listed in order of (namespace, name); sorted when somebody lists them."""
 
-    __slots__ = ("_by_place", "_fresh", "_places")
+    __slots__ = ("_fresh", "_places", "by_place")
 
     def __init__(self) -> None:
-        self._by_place: dict[tuple[str, str], Stored] = {}
+        self.by_place: dict[tuple[str, str], Stored] = {}
+        """The objects by (namespace, name): to look at."""
         self._places: list[tuple[str, str]] = []
         """In order, but for so many at the end that have come since the last list."""
         self._fresh = 0
 
-    def get(self, namespace: str, name: str) -> Stored | None:
-        """Return the object at (namespace, name)."""
-        return self._by_place.get((namespace, name))
-
     def set(self, stored: Stored) -> None:
         """Put the object at its place."""
         place = (stored.namespace, stored.name)
-        if place not in self._by_place:
+        if place not in self.by_place:
             self._places.append(place)
             self._fresh += 1
-        self._by_place[place] = stored
+        self.by_place[place] = stored
 
     def remove(self, namespace: str, name: str) -> None:
         """Take the object away, if it is there."""
-        if self._by_place.pop((namespace, name), None) is not None:
+        if self.by_place.pop((namespace, name), None) is not None:
             places = self._ordered()
             del places[bisect_left(places, (namespace, name))]
 
@@ -275,7 +270,7 @@ class SortedObjects:
         """Return the objects in order, all or those of one namespace."""
         places = self._ordered()
         if namespace is None:
-            return [self._by_place[place] for place in places]
+            return [self.by_place[place] for place in places]
         start = bisect_left(places, (namespace, ""))
         end = bisect_left(places, (namespace + "\x00", ""))
-        return [self._by_place[place] for place in places[start:end]]
+        return [self.by_place[place] for place in places[start:end]]

@@ -34,7 +34,7 @@ class Room:
 
 def first_gone(rows: Sequence[Event]) -> int:
     """Return the place of the first deletion of an object that an earlier row is about; 0: there is none."""
-    if not any(row.verb == DELETED for row in rows):
+    if DELETED not in [row.verb for row in rows]:
         return 0
     seen: set[str] = set()
     for place, row in enumerate(rows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from controllers.log.draft import Draft
@@ -23,8 +24,9 @@ _UNNOTED: Final = nullcontext()
 _EVERYBODY: Final = "system:authenticated"
 
 
+@lru_cache(maxsize=1024)
 def user_info(actor: str) -> Mapping[str, Any]:
-    """Return the UserInfo of an author of the log, as upstream calls its components."""
+    """Return the UserInfo of an author of the log, as upstream calls its components; shared, read-only."""
     component, _, part = actor.partition("/")
     if component.startswith("user:"):
         return {"username": component.removeprefix("user:"), "groups": [_EVERYBODY]}

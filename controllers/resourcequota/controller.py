@@ -46,9 +46,10 @@ class ResourceQuotaController:
         self._listers = {resource: setup.informers[resource] for resource in COUNTED}
         self._evaluators = {resource: evaluator_of(resource) for resource in COUNTED}
         self._queue = setup.queue
+        self._quotas.add_index("namespace", by_namespace, of=(NAMESPACE,))
         for resource, lister in self._listers.items():
             lister.add_index("namespace", by_namespace, of=(NAMESPACE,))
-            lister.add_handler(self._handler(self._evaluators[resource]))
+            lister.add_handler(self._handler(self._evaluators[resource]), while_any=(self._quotas, "namespace"))
         self._quotas.add_handler(self._quota_changed)
         defined = setup.informers[DEFINED]
         assert isinstance(defined, DefinedLister), "it lists what is defined"

@@ -63,3 +63,30 @@ def test_an_index_is_level_whatever_a_state_shares_with_the_one_before() -> None
         name = document["spec"].get("nodeName")
         for one in ("n", "m"):
             assert lister.indexed("node", one) == ([document] if one == name else [])
+
+
+def test_a_handler_hears_only_while_an_index_of_another_copy_holds_anything() -> None:
+    pods, budgets, told = Lister("pods"), Lister("poddisruptionbudgets.policy"), list[str]()
+    budgets.add_index("guarding", lambda budget: ["all"] if budget["spec"].get("guards") else [])
+    pods.add_handler(
+        lambda _, new: told.append((new or {})["metadata"]["resourceVersion"]), while_any=(budgets, "guarding")
+    )
+
+    def budget(version: int, **spec: Any) -> None:
+        metadata = {"namespace": "a", "name": "b", "uid": "v", "resourceVersion": str(version)}
+        budgets.put("a", "b", {"metadata": metadata, "spec": spec})
+
+    pods.put("a", "p", pod(1))
+    budget(2)
+    pods.put("a", "p", pod(3))
+    budget(4, guards=True)
+    pods.put("a", "p", pod(5))
+    budget(6, guards=True, more=True)
+    pods.put("a", "p", pod(7))
+    budget(8)
+    pods.put("a", "p", pod(9))
+    budget(10, guards=True)
+    pods.put("a", "p", pod(11))
+    budgets.remove("a", "b", {})
+    pods.put("a", "p", pod(12))
+    assert told == ["5", "7", "11"]
