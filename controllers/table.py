@@ -30,6 +30,7 @@ from controllers.podautoscaler import HorizontalController
 from controllers.podgc import PodGCController
 from controllers.policystatus import PolicyStatus
 from controllers.replicaset import ReplicaSetController, ReplicationManager
+from controllers.resourceclaim import ResourceClaims
 from controllers.resourcequota import ResourceQuotaController
 from controllers.serviceaccount import RootCertificates, ServiceAccounts
 from controllers.serviceaccount.tokens import Tokens
@@ -170,6 +171,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         workers=flags.EPHEMERAL_VOLUME_SYNCS,
         source="ephemeral_volume",
     ),
+    ControllerEntry(ResourceClaims, ResourceClaims.NAME, ResourceClaims.RESOURCES, workers=50, source="resource_claim"),
     ControllerEntry(ClaimProtection, ClaimProtection.NAME, ClaimProtection.RESOURCES),
     ControllerEntry(VolumeProtection, VolumeProtection.NAME, VolumeProtection.RESOURCES),
     ControllerEntry(ClassProtection, ClassProtection.NAME, ClassProtection.RESOURCES),
