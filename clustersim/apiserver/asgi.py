@@ -207,7 +207,8 @@ async def _send(send: Send, response: Response, kind: str = "http.response") -> 
 
 async def _stream(watch: Watch, plan: WatchPlan | LogPlan, receive: Receive, send: Send) -> None:
     """Send a stream until it ends or the client goes away."""
-    headers = [(b"content-type", plan.content_type.encode()), *_SECURITY]
+    told = [(name.encode("latin-1"), value.encode()) for name, value in watch.headers]
+    headers = [(b"content-type", plan.content_type.encode()), *_SECURITY, *told]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     async with listened(partial(_asked, watch), receive):
         await _send_lines(plan, send)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -75,6 +75,8 @@ class Watch:
     request: Request
     principal: Principal
     plan: _Plan
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    """What is told before the stream begins."""
 
 
 def handle(request: Request) -> Response | Watch:
@@ -90,10 +92,8 @@ def handle(request: Request) -> Response | Watch:
         noted.refused(error)
         raise
     noted.answered(answer.status if isinstance(answer, Response) else 200)
-    if not isinstance(answer, Response):
-        return answer
-    answer.headers += _flow(noted)
-    return formed(request, answer)
+    answer.headers.extend(_flow(noted))
+    return formed(request, answer) if isinstance(answer, Response) else answer
 
 
 def _flow(noted: Noted) -> list[tuple[str, str]]:
@@ -229,13 +229,13 @@ def _with_deprecation(request: Request, target: Target, principal: Principal, no
     """Answer about a resource; a deprecated one warns in every answer, a refusal too."""
     if not target.kind.deprecated or (request.method != "GET" and _verb(request, target) not in target.verbs):
         return _resource(request, target, principal, noted)
+    answer: Response | Watch
     try:
         answer = _resource(request, target, principal, noted)
     except ApiError as error:
         noted.refused(error)
         answer = error_response(error)
-    if isinstance(answer, Response):
-        answer.headers.append(warning(target.kind.deprecated))
+    answer.headers.append(warning(target.kind.deprecated))
     return answer
 
 

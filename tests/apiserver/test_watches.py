@@ -70,6 +70,16 @@ def test_a_watch_whose_time_is_over_before_it_begins_says_nothing(api: Api, name
     assert _events(api, f"/api/v1/namespaces/{namespace}/configmaps?watch=true&timeoutSeconds=-1") == []
 
 
+def test_who_watches_what_is_deprecated_is_warned_as_who_lists_it(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}"
+    for resource, warned in (("endpoints", True), ("pods", False)):
+        listed = api.request("GET", f"{path}/{resource}")[2]
+        watched = api.request("GET", f"{path}/{resource}?watch=true&timeoutSeconds=-1")[2]
+        assert ("Warning" in watched) is warned
+        for name in ("Warning", "X-Kubernetes-PF-FlowSchema-UID"):
+            assert watched.get(name) == listed.get(name)
+
+
 def test_an_object_that_leaves_a_selector_is_deleted_for_it(api: Api, namespace: str) -> None:
     first = _put(api, namespace, "a1", app="web")
     _label(api, namespace, "a1", app="db")
