@@ -137,7 +137,7 @@ class Published:
         self.operations: list[Operation] = []
         self.watches: list[Operation] = []
         for document in documents:
-            self.schemas |= document["components"]["schemas"]
+            self.schemas |= document["components"].get("schemas", {})
             for path, methods in document["paths"].items():
                 for method, told in methods.items():
                     content = told.get("requestBody", {}).get("content", {}).get("application/json", {})
