@@ -125,16 +125,18 @@ class Plugin:
     rules: str = ""
 
 
-class Asked(NamedTuple):
+class Chosen(NamedTuple):
     """The plugins that one write passes, in order: those that may change it, and those that may refuse or charge it."""
 
     mutating: tuple[Plugin, ...]
     validating: tuple[Plugin, ...]
 
-    def where(self, holds: Callable[[str], bool]) -> Asked:
+    def where(self, holds: Callable[[str], bool]) -> Chosen:
         """Return those that have rules to go by, or need none."""
         mutating = tuple([plugin for plugin in self.mutating if not plugin.rules or holds(plugin.rules)])
-        return Asked(mutating, tuple([plugin for plugin in self.validating if not plugin.rules or holds(plugin.rules)]))
+        return Chosen(
+            mutating, tuple([plugin for plugin in self.validating if not plugin.rules or holds(plugin.rules)])
+        )
 
 
 @dataclass(slots=True)
@@ -142,9 +144,9 @@ class Chain:
     """The plugins in upstream's order."""
 
     plugins: tuple[Plugin, ...] = ()
-    _chosen: dict[tuple[object, ...], Asked] = field(default_factory=dict)
+    _chosen: dict[tuple[object, ...], Chosen] = field(default_factory=dict)
 
-    def of(self, flags: Flags, verb: Verb, kind: Kind, subresource: str) -> Asked:
+    def of(self, flags: Flags, verb: Verb, kind: Kind, subresource: str) -> Chosen:
         """Return the plugins that look at such a write and are on."""
         on, off = flags[ENABLE_ADMISSION_PLUGINS], flags[DISABLE_ADMISSION_PLUGINS]
         # What a session defines may be another kind in the next.
@@ -158,7 +160,7 @@ class Chain:
                 and plugin.name not in off
                 and plugin.watches(verb, kind, subresource)
             ]
-            chosen = Asked(
+            chosen = Chosen(
                 tuple(one for one in watching if one.mutate is not None and one.mutates(verb, kind, subresource)),
                 tuple(one for one in watching if one.validate is not None or one.charge is not None),
             )
@@ -171,7 +173,7 @@ class Chain:
 class Passing:
     """One write on its way through the chain; the fields are those of `Attempt`."""
 
-    asked: Asked
+    chosen: Chosen
     verb: Verb
     kind: Kind
     subresource: str
@@ -203,10 +205,10 @@ class Passing:
         Raises:
             ApiError: one refuses.
         """
-        if not self.asked.mutating:
+        if not self.chosen.mutating:
             return
         attempt = self._attempt(document, title)
-        for plugin in self.asked.mutating:
+        for plugin in self.chosen.mutating:
             assert plugin.mutate is not None, "it was chosen as one that may change"
             with self.context.step("mutating", plugin.name) as mark:
                 changed = plugin.mutate(attempt)
@@ -220,10 +222,10 @@ class Passing:
             ApiError: one refuses.
         """
         charges: list[Charge] = []
-        if not self.asked.validating:
+        if not self.chosen.validating:
             return charges
         attempt = self._attempt(document, title)
-        for plugin in self.asked.validating:
+        for plugin in self.chosen.validating:
             if plugin.validate is not None:
                 with self.context.step("validating", plugin.name) as mark:
                     noted = plugin.validate(attempt)

@@ -213,10 +213,10 @@ class Write:
     ) -> Passing:
         """Return the chain as it stands before one write; `shown`: the subresource in whose form it was sent."""
         flags = flags_of(self.transaction)
-        asked = self._chain.of(flags, verb, kind, subresource)
+        chosen = self._chain.of(flags, verb, kind, subresource)
         return Passing(
             # Whoever follows the request sees those, too, that have nothing to go by.
-            asked if self.context.marks is not None else asked.where(self.transaction.holds),
+            chosen if self.context.marks is not None else chosen.where(self.transaction.holds),
             verb,
             kind,
             subresource,
@@ -248,7 +248,7 @@ class Write:
             why = f"create is not supported on {operation.resource}/{operation.subresource}"
             raise ApiError(405, "MethodNotAllowed", why)
         passing = self._admission("create", kind, operation.namespace, None, operation.subresource)
-        if passing.asked.mutating or passing.asked.validating:
+        if passing.chosen.mutating or passing.chosen.validating:
             body = subresource.sent(operation)
             name = _name_in(body)
             passing.mutate(body, name)
