@@ -15,8 +15,7 @@ import pytest
 
 from controllers.log.operations import Delete, Patch
 from controllers.rerun import first_difference, rerun
-from scheduler_core.api.errors import ApiError
-from tests.tools.lab import Lab, node, pod, workload
+from tests.tools.lab import Lab, any_of, node, pod, workload
 from tests.tools.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
@@ -140,12 +139,7 @@ def _write(lab: Lab, random: Random, turn: int) -> None:
         ),
         lambda: lab.do(Patch("nodes", "", "n1", {"spec": {"unschedulable": random.random() < 0.5}})),
     ]
-    try:
-        random.choice(choices)()
-    except ApiError as error:
-        # People collide too: a name that is taken, a Deployment that is gone.
-        if error.code not in (404, 409):
-            raise
+    any_of(random, choices)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -8,12 +8,11 @@ from random import Random
 import pytest
 
 from controllers.log.operations import Delete, Patch
-from scheduler_core.api.errors import ApiError
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.queued import Lane
 from tests.scheduler.simulation.books import check_cache, check_nominations
-from tests.tools.lab import Lab, node, pod, workload
+from tests.tools.lab import Lab, any_of, node, pod, workload
 
 STEPS = 150
 SIZE = 4
@@ -57,12 +56,7 @@ class Session:
             *[lambda: lab.create(node(node_name, cpu=str(SIZE)))] * 2,
             self._fault,
         ]
-        try:
-            random.choice(choices)()
-        except ApiError as error:
-            # A name that is taken, an object that is gone.
-            if error.code not in (404, 409):
-                raise
+        any_of(random, choices)
         lab.obey()
         until_ms = lab.cluster.now_ms + random.choice([1, 30, 400, 4_000])
         lab.cluster.advance(until_ms, max_events=random.choice([3, 40, 999]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 
 from controllers.bootstrap import initial_objects
@@ -13,6 +14,7 @@ from controllers.log.operations import Operation, Patch
 from controllers.log.store import Event
 from controllers.outside import CarryOut, refuse
 from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
 
 
 def node(name: str, *, cpu: str = "4", memory: str = "16Gi", pods: str = "110") -> Document:
@@ -50,6 +52,15 @@ def workload(
             **spec,
         },
     }
+
+
+def any_of(random: Random, choices: Sequence[Callable[[], object]]) -> None:
+    """Do one of these as people do, who collide: a name that is taken, an object that is gone."""
+    try:
+        random.choice(choices)()
+    except ApiError as error:
+        if error.code not in (404, 409):
+            raise
 
 
 class Lab:
