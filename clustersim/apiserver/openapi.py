@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -29,9 +30,6 @@ _Parts = dict[tuple[str, str], tuple[Kind, ...]]
 
 _PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
 
-_INFO: Final = {"title": "Kubernetes", "version": "1.34"}
-"""What upstream's documents are called."""
-
 
 def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     """Answer /openapi/v2, /openapi/v3 and the document of one group and version, with the kinds of a session.
@@ -50,7 +48,7 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     if not re.match(r"/openapi/v3(/|$)", request.path):
         raise unknown_path(request.path, kinds)
     rest = request.path.removeprefix("/openapi/v3").strip("/")
-    roots = openapiroots.documents([group for group in served.groups if group], _INFO)
+    roots = openapiroots.documents(tuple(group for group in served.groups if group))
     if request.path == "/openapi/v3":
         return _index(request, parts, roots)
     for (group, version), of in parts.items():
@@ -67,7 +65,7 @@ def _is_acceptable(accept: str) -> bool:
     return any(one in ("", "application/json", "application/*", "*/*") or one.startswith(_BINARY) for one in taken)
 
 
-def _index(request: Request, parts: _Parts, roots: dict[str, bytes]) -> Response:
+def _index(request: Request, parts: _Parts, roots: Mapping[str, bytes]) -> Response:
     """Answer where each document is, and which one it is at the moment."""
     tags = {_name(group, version): _hash(group, version, of) for (group, version), of in parts.items()}
     tags |= {name: caching.tag_of(document) for name, document in roots.items()}
@@ -136,14 +134,16 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
     if "patch" in verbs:
         schemas[f"{openapischema.META}.Patch"] = _PATCH
     components = {"schemas": schemas, "securitySchemes": openapischema.SECURITY}
-    return msgspec.json.encode({"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": components})
+    head = {"openapi": "3.0.0", "info": openapischema.INFO}
+    return msgspec.json.encode({**head, "paths": paths, "components": components})
 
 
 @lru_cache(8)
 def _v2(as_protobuf: bool, parts: tuple[tuple[tuple[str, str], tuple[Kind, ...]], ...]) -> bytes:
     if as_protobuf:
         return openapiv2.encode(msgspec.json.decode(_v2(False, parts)))
-    return msgspec.json.encode(openapiv2.document(_INFO, (_part_of_v2(*names, kinds) for names, kinds in parts)))
+    told = (_part_of_v2(*names, kinds) for names, kinds in parts)
+    return msgspec.json.encode(openapiv2.document(openapischema.INFO, told))
 
 
 def _part_of_v2(group: str, version: str, kinds: tuple[Kind, ...]) -> dict[str, Any]:

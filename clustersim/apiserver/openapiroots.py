@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,19 +19,15 @@ _FREE: Final = ("emulationMajor", "emulationMinor", "minCompatibilityMajor", "mi
 """What a version may leave out."""
 
 
-def documents(groups: Sequence[str], info: dict[str, str]) -> dict[str, bytes]:
-    """Return the documents by the names that the index has for them."""
-    return _documents(tuple(groups), tuple(info.items()))
-
-
 @lru_cache(8)
-def _documents(groups: tuple[str, ...], info: tuple[tuple[str, str], ...]) -> dict[str, bytes]:
+def documents(groups: tuple[str, ...]) -> Mapping[str, bytes]:
+    """Return the documents by the names that the index has for them."""
     told = {"api": _of_struct("api", "APIVersions"), "apis": _of_struct("apis", "APIGroupList")}
     told |= {f"apis/{group}": _of_struct(f"apis/{group}", "APIGroup") for group in groups}
     told["version"] = _document("version", {"$ref": f"#/components/schemas/{_INFO}"}, (JSON,), {_INFO: _version()})
     told[CONFIGURATION.strip("/")] = _document(CONFIGURATION.strip("/"), {"type": "string"}, (JSON,), {})
     told[KEYS.strip("/")] = _document(KEYS.strip("/"), {"type": "string"}, (KEY_SET,), {})
-    heads = {"openapi": "3.0.0", "info": dict(info)}
+    heads = {"openapi": "3.0.0", "info": openapischema.INFO}
     return {name: msgspec.json.encode(heads | document) for name, document in told.items()}
 
 

@@ -117,6 +117,9 @@ def add(key: str, schemas: dict[str, Any]) -> None:
     schemas[name] = entry
 
 
+INFO: Final = {"title": "Kubernetes", "version": "1.34"}
+"""What each document calls itself."""
+
 SECURITY: Final = {
     "BearerToken": {
         "type": "apiKey",
