@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from controllers.kinds.table import find_kind
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import controller_of
+from controllers.kit.pods import controller_of, has_ended
 from controllers.log.operations import Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition
@@ -315,8 +315,7 @@ def _stale(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
     told = condition(pod, "DisruptionTarget")
     if told is None:
         return None
-    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    if told["status"] != "True" or told.get("reason") == "TerminationByKubelet" or ended:
+    if told["status"] != "True" or told.get("reason") == "TerminationByKubelet" or has_ended(pod):
         return None
     return None if "deletionTimestamp" in pod["metadata"] else told
 

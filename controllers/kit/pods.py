@@ -22,10 +22,14 @@ def asked_pods(owner: Mapping[str, Any]) -> int:
     return min(int(owner["spec"].get("replicas", 1)), WORKLOAD_PODS_MAX)
 
 
+def has_ended(pod: Mapping[str, Any]) -> bool:
+    """Return whether all containers of the pod have ended, for good."""
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
 def is_active(pod: Mapping[str, Any]) -> bool:
     """Return whether the pod counts: not finished, not on its way out."""
-    phase = (pod.get("status") or {}).get("phase")
-    return phase not in ("Succeeded", "Failed") and "deletionTimestamp" not in pod["metadata"]
+    return not has_ended(pod) and "deletionTimestamp" not in pod["metadata"]
 
 
 def ready_since_ms(pod: Mapping[str, Any]) -> int | None:

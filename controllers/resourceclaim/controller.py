@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from controllers.kit.interest import NODE_NAME, Part
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import controller_of
+from controllers.kit.pods import controller_of, has_ended
 from controllers.log.operations import Create, Delete, Patch, Update
 from controllers.resourceclaim.documents import (
     CLAIMS,
@@ -196,8 +196,8 @@ class ResourceClaims:
 
     def _is_over(self, claim: Document) -> bool:
         """Return whether the pod for which a claim was made will not need it any more."""
-        owner = controller_of(claim)
-        if owner is None or (owner["apiVersion"], owner["kind"]) != ("v1", "Pod"):
+        owner = _owning_pod(claim)
+        if owner is None:
             return False
         pod = self._pods.get(claim["metadata"]["namespace"], owner["name"])
         return pod is not None and (pod["metadata"]["uid"] != owner["uid"] or _is_done(pod))
@@ -222,13 +222,17 @@ def _claims_used(pod: Document) -> Iterable[str]:
 
 
 def _owner(claim: Document) -> Iterable[str]:
-    owner = controller_of(claim)
-    if owner is not None and (owner["apiVersion"], owner["kind"]) == ("v1", "Pod"):
+    owner = _owning_pod(claim)
+    if owner is not None:
         yield owner["uid"]
+
+
+def _owning_pod(claim: Document) -> Mapping[str, Any] | None:
+    """Return the reference to the pod for which a claim was made."""
+    owner = controller_of(claim)
+    return owner if owner is not None and (owner["apiVersion"], owner["kind"]) == ("v1", "Pod") else None
 
 
 def _is_done(pod: Document) -> bool:
     """Return whether no container of a pod runs, nor ever will."""
-    if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
-        return True
-    return "deletionTimestamp" in pod["metadata"] and not pod["spec"].get("nodeName")
+    return has_ended(pod) or ("deletionTimestamp" in pod["metadata"] and not pod["spec"].get("nodeName"))
