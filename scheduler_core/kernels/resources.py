@@ -32,10 +32,6 @@ def _nonzero(capacity: Ints) -> Ints:
     return np.where(capacity == 0, 1, capacity)
 
 
-_UNWRAPPED: Final = 2**56
-"""Below it a number times `SCORE_MAX` is within 64 bits."""
-
-
 def _wrapped(number: int) -> int:
     """Return a number as 64 bits hold it, as arrays do of their own accord."""
     return (number + 2**63) % 2**64 - 2**63
@@ -257,7 +253,7 @@ def _half_difference(share: NDArray[np.float64], counted: NDArray[np.bool_]) -> 
 
 def least_allocated_one(requested: int, capacity: int) -> int:
     """Return `least_allocated` of one node."""
-    if 0 <= requested <= capacity and 0 < capacity < _UNWRAPPED:
+    if 0 <= requested <= capacity and 0 < capacity <= PLAIN_MAX:
         # Nothing wraps round and nothing is negative: so it is on every node that there is.
         return (capacity - requested) * SCORE_MAX // capacity
     return 0 if requested > capacity else _share_one(_wrapped(capacity - requested), capacity)
