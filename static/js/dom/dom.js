@@ -247,8 +247,11 @@ function namesOf({ id, dataset }) {
   return [...(id ? [id] : []), ...Object.entries(dataset).map((pair) => pair.join("="))];
 }
 
-/** @param {HTMLElement} one */
-function wordsOf(one) {
+/**
+ * What people read on an element, or hear of it.
+ * @param {Element} one
+ */
+export function wordsOf(one) {
   return one.getAttribute("aria-label") ?? one.textContent ?? "";
 }
 

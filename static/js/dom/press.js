@@ -1,5 +1,7 @@
 /** Presses that outlive what they began on: the page is told anew at any moment, between button down and button up, too. */
 
+import { wordsOf } from "./dom.js";
+
 /** What is pressed. */
 const CONTROLS = "button, summary, a[href], [role=button], [role=option], [role=tab]";
 /** What in a page tells which one an element is, beside its words. */
@@ -38,7 +40,7 @@ function controlOf(target) {
  */
 function markOf(control) {
   const row = control.closest("li, tr");
-  const words = [control.getAttribute("aria-label"), control.textContent, row && row !== control ? row.textContent : ""];
+  const words = [wordsOf(control), row && row !== control ? row.textContent : ""];
   const path = [];
   for (let at = /** @type {Element | null} */ (control); at; at = at.parentElement)
     path.push(at.localName, ...MARKS.map((name) => at?.getAttribute(name) ?? ""));
