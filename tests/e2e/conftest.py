@@ -143,12 +143,9 @@ def laid(page: Page, holds: str, what: str, **places: str) -> None:
     measured = f"""(places) => {{
       const measure = ([name, one]) => [name, document.querySelector(one)?.getBoundingClientRect()];
       const {{ {", ".join(places)} }} = Object.fromEntries(Object.entries(places).map(measure));
-      return [{", ".join(places)}].every((one) => one && one.width && one.height) && ({holds});
+      return [{", ".join(places)}].every((one) => one && one.width && one.height) && Boolean({holds});
     }}"""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not page.evaluate(measured, places):
-        assert time.monotonic() < deadline, what
-        page.wait_for_timeout(ASKED_AGAIN_MS)
+    tells(page, measured, True, what, places)
 
 
 def tells(place: Page | Locator, script: str, value: object, what: str = "", arg: object = None) -> None:
