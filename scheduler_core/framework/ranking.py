@@ -15,9 +15,8 @@ class Ranking:
     __slots__ = ("_by_name", "_place_of", "_places", "top")
 
     def __init__(self, snapshot: Snapshot, total: Ints) -> None:
-        self._by_name = snapshot.by_name
-        self._place_of = np.empty(len(self._by_name), dtype=np.intp)
-        self._place_of[self._by_name] = np.arange(len(self._by_name))
+        self._by_name = snapshot.by_name.rows
+        self._place_of = snapshot.by_name.places
         self.top = 0
         """The highest total."""
         self._places: list[int] = []

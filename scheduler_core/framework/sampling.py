@@ -90,7 +90,7 @@ def _sample_all(outcome: FilterOutcome, wanted: int, start: int, *, until_next: 
     number = wanted if until_next else wanted - 1
     if number >= len(passed):
         return
-    before = int(np.searchsorted(passed, start))
+    before = int(passed.searchsorted(start))
     end = (int(passed[(before + number) % len(passed)]) + (not until_next)) % count
     if end == start:
         return
@@ -101,17 +101,17 @@ def _sample_all(outcome: FilterOutcome, wanted: int, start: int, *, until_next: 
     else:
         first[end:start] = UNSEEN
     outcome.processed = (end - start) % count
-    outcome.take_feasible(_between(passed, start, end))
+    outcome.take_feasible(_stretch(passed, before, wanted))
     if tried is not None and first[tried] == UNSEEN:
         first[tried] = kept
         outcome.processed += 1
     _forget_unseen(outcome)
 
 
-def _between(passed: NDArray[np.intp], start: int, end: int) -> NDArray[np.intp]:
-    """Return those of ascending rows that lie on the way from `start` round to before `end`."""
-    first, last = np.searchsorted(passed, (start, end)).tolist()
-    return passed[first:last] if start < end else np.concatenate((passed[:last], passed[first:]))
+def _stretch(passed: NDArray[np.intp], first: int, count: int) -> NDArray[np.intp]:
+    """Return so many of ascending rows from the `first`-th on, round the end, in order."""
+    past = first + count - len(passed)
+    return passed[first : first + count] if past <= 0 else np.concatenate((passed[:past], passed[first:]))
 
 
 def _forget_unseen(outcome: FilterOutcome) -> None:

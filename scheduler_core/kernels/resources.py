@@ -161,6 +161,11 @@ def mean_of_all(scores: Sequence[Ints], weights: Sequence[int]) -> Ints:
     return total
 
 
+def _column(cpu: int, memory: int) -> NDArray[np.float64]:
+    """Return (2, 1) doubles: of floats side by side numpy makes them in half the time."""
+    return np.array((float(cpu), float(memory))).reshape(2, 1)
+
+
 def least_allocated_pair(left: NDArray[np.float64], capacity: NDArray[np.float64], asked: Sequence[int]) -> Ints:
     """Return (N,) the mean of `least_allocated` of two resources of equal weight, in doubles.
 
@@ -170,7 +175,7 @@ def least_allocated_pair(left: NDArray[np.float64], capacity: NDArray[np.float64
         asked: what the pod adds.
     """
     cpu, memory = asked
-    free = left - np.array(((SCORE_MAX * cpu,), (SCORE_MAX * memory,)), dtype=np.float64)
+    free = left - _column(SCORE_MAX * cpu, SCORE_MAX * memory)
     np.maximum(free, 0.0, out=free)
     free /= capacity
     np.floor(free, out=free)
@@ -189,7 +194,7 @@ def balanced_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64],
         asked: what the pod adds.
     """
     cpu, memory = asked
-    share = requested + np.array(((cpu,), (memory,)), dtype=np.float64)
+    share = requested + _column(cpu, memory)
     share /= capacity
     np.minimum(share, 1.0, out=share)
     deviation: NDArray[np.float64] = share[0]
@@ -282,7 +287,7 @@ def balanced_one(pairs: Sequence[tuple[int, int]]) -> int:
 
 def default_normalize(scores: Ints, *, reverse: bool = False) -> Ints:
     """Return (K,) scores scaled so that the largest is 100, or with `reverse`, so that the smallest is best."""
-    top = int(scores.max()) if len(scores) else 0
+    top = int(np.maximum.reduce(scores)) if len(scores) else 0
     if top == 0:
         return np.full(len(scores), SCORE_MAX, dtype=np.int64) if reverse else scores
     scaled = scores * SCORE_MAX // top

@@ -109,7 +109,7 @@ class SchedulerPreemption:
             return unschedulable(found.why_not)
         refused = dict(outcome.failed())
         found.reasons = _table(snapshot, refused)
-        by_name = (row for row in snapshot.by_name.tolist() if row in refused and might_help(refused[row]))
+        by_name = (row for row in snapshot.by_name.rows.tolist() if row in refused and might_help(refused[row]))
         rows = np.fromiter(by_name, dtype=np.intp)
         found.note(StepName.POTENTIAL_NODES, count=len(rows))
         if not len(rows):
@@ -179,7 +179,7 @@ def _clear(pods: Sequence[PodInfo], found: Preemption) -> Steps:
 def _table(snapshot: Snapshot, refused: Mapping[int, Status]) -> list[dict[str, Any]]:
     """Return each reason given, whether evicting pods mends it, and the nodes that gave it, in name order."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in snapshot.by_name.tolist():
+    for row in snapshot.by_name.rows.tolist():
         status = refused.get(row)
         for reason in status.reasons if status is not None else ():
             assert status is not None

@@ -253,7 +253,7 @@ def _terminates_by_preemption(info: PodInfo) -> bool:
 
 def _rows_with(outcome: FilterOutcome, wanted: Sequence[Code]) -> NDArray[np.intp]:
     """Return the rows whose status has one of the codes, in name order."""
-    by_name = outcome.snapshot.by_name
+    by_name = outcome.snapshot.by_name.rows
     codes = outcome.codes[by_name]
     found = codes == int(wanted[0])
     for code in wanted[1:]:

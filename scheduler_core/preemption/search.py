@@ -68,12 +68,7 @@ class Tried:
 
     def tie(self, number: int) -> Candidate:
         """Return the `number`-th of the cheapest candidates, in order of their nodes' names."""
-        rows = self._tied
-        if len(rows) > 1:
-            tied = np.zeros(len(self._by_name), dtype=np.bool_)
-            tied[rows] = True
-            rows = self._by_name[tied[self._by_name]]
-        answer = self._answers[int(rows[number])]
+        answer = self._answers[self._by_name.nth(self._tied, number)]
         assert isinstance(answer, Candidate)
         return answer
 

@@ -28,7 +28,6 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.preemption.steps import PREEMPTOR
 from scheduler_core.scheduler.configuration import Configuration
-from scheduler_core.scheduler.peers import NameOrder
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot
@@ -60,7 +59,6 @@ class Scheduler:
         """Begin with empty memory. Nominator, metrics and volumes are those that the configuration's plugins use."""
         self.seed = seed
         self.now_ms = 0
-        self.names = NameOrder()
         self.cache = Cache(configuration.expiry_ms)
         self.nominator = nominator
         self.volumes = volumes if volumes is not None else AssumedVolumes(NoListers())

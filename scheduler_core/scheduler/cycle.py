@@ -241,12 +241,9 @@ def _choose(core: Core, run: Run, feasible: NDArray[np.intp]) -> None:
         run.best_count = scores.ranking.count
         row = scores.ranking.row(_lot(core, run))
     else:
-        if scores is not None and len(scores.rows) == len(snapshot):
-            best = core.names.marked_in_order(snapshot, scores.is_best)
-        else:
-            best = core.names.in_order(snapshot, feasible if scores is None else scores.best())
+        best = feasible if scores is None else scores.best()
         run.best_count = len(best)
-        row = int(best[_lot(core, run)])
+        row = snapshot.by_name.nth(best, _lot(core, run))
     run.chosen = snapshot.names[row]
     run.result = "scheduled"
 

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Mask, Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
 from scheduler_core.state.waiting import WaitingPods
-
-
-class NameOrder:
-    """Node names of rows, in order."""
-
-    def in_order(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the rows in order of their names."""
-        if len(rows) == 1:
-            return rows
-        # Marking the rows and reading them off in name order is linear; sorting thousands of equals is not.
-        marked = np.zeros(len(snapshot), dtype=np.bool_)
-        marked[rows] = True
-        return self.marked_in_order(snapshot, marked)
-
-    def marked_in_order(self, snapshot: Snapshot, marked: Mask) -> NDArray[np.intp]:
-        """Return the rows that are marked, (N,), in order of their names."""
-        by_name = snapshot.by_name
-        return by_name[marked[by_name]]
-
-    def sorted(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> list[str]:
-        """Return the rows' names in order."""
-        names: Sequence[str] = snapshot.names
-        return sorted(names[row] for row in rows.tolist())
 
 
 class Core(Protocol):
@@ -47,7 +19,6 @@ class Core(Protocol):
 
     seed: int
     now_ms: int
-    names: NameOrder
 
     @property
     def metrics(self) -> Metrics | None:

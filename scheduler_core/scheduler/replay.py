@@ -34,7 +34,7 @@ def outcome_of(core: Scheduler, run: Run) -> Outcome:
         if run.best_count == 1:
             best = (run.chosen,)
         elif run.scores is not None:
-            best = core.names.sorted(run.snapshot, run.scores.best())
+            best = sorted(run.snapshot.names[row] for row in run.scores.best().tolist())
     return Outcome(
         result=run.result,
         pre_filter=None if run.pre_filter is None else (run.pre_filter, run.pre_filter_status),

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.snapshot.name_order import NameOrder
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.pod_columns import PodColumn
 from scheduler_core.snapshot.pod_index import PodIndex
@@ -107,6 +108,7 @@ class Snapshot:
         self.node_log: list[int] = []
         self.pod_log: list[int] = []
         self.seen_log: list[int] = []
+        self._stretch: tuple[NDArray[np.intp], slice | None] = np.zeros(0, dtype=np.intp), None
         self.rebuild(infos)
 
     def __len__(self) -> int:
@@ -125,8 +127,8 @@ class Snapshot:
         self.names: list[str] = [info.name for info in self.infos]
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(self.names)}
         self.every_row: NDArray[np.intp] = np.arange(len(self.infos), dtype=np.intp)
-        self._by_name: NDArray[np.intp] | None = None
         self.__dict__.pop("order", None)
+        self.__dict__.pop("by_name", None)
         self._node_columns.clear()
         self._topology_ids.clear()
         self._pods = None
@@ -233,8 +235,7 @@ class Snapshot:
         self.pod_count[row] = count
         floors, size = self._floors, info.allocatable
         for resource, floor in floors.items():
-            used = count if resource == PLACES else taken.get(resource, 0)
-            left = size.get(resource, 0) - used
+            left = size.get("pods", 0) - count if resource == PLACES else size.get(resource, 0) - taken.get(resource, 0)
             if left < floor:
                 floors[resource] = left
 
@@ -294,11 +295,19 @@ class Snapshot:
         pairs: NDArray[np.float64] = self.pairs[which]
         if isinstance(rows, slice):
             return pairs
-        count = len(rows)
-        if count and rows[-1] - rows[0] == count - 1:
-            # A sample is one stretch of the rows, most often: that needs no copy.
-            return pairs[:, rows[0] : rows[-1] + 1]
-        return pairs.take(rows, axis=1)
+        # A sample is one stretch of the rows, most often: that needs no copy.
+        stretch = self._stretch_of(rows)
+        return pairs.take(rows, axis=1) if stretch is None else pairs[:, stretch]
+
+    def _stretch_of(self, rows: NDArray[np.intp]) -> slice | None:
+        """Return ascending rows as one stretch; None: they are several. Asked a few times about those of a cycle."""
+        known, stretch = self._stretch
+        if known is not rows:
+            count = len(rows)
+            together = count > 0 and rows[-1] - rows[0] == count - 1
+            stretch = slice(int(rows[0]), int(rows[-1]) + 1) if together else None
+            self._stretch = rows, stretch
+        return stretch
 
     def sizes_of(self, resource: str) -> tuple[int, int]:
         """Return the smallest and the largest allocatable amount on any node, (0, 0) where no node has any."""
@@ -349,13 +358,10 @@ class Snapshot:
         """Return the node names by row as one value, made once for each set of rows."""
         return tuple(self.names)
 
-    @property
-    def by_name(self) -> NDArray[np.intp]:
-        """Return (N,) the rows in order of their names; treat it as frozen."""
-        if self._by_name is None:
-            names = self.names
-            self._by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
-        return self._by_name
+    @cached_property
+    def by_name(self) -> NameOrder:
+        """Return the rows in order of their names, made once for each set of rows."""
+        return NameOrder(self.names)
 
     def node_column(self, key: Hashable, compute: Callable[[NodeInfo], int]) -> Ints:
         """Return (N,) int64 of a value that follows from the Node object alone, kept level from now on.

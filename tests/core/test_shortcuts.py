@@ -21,8 +21,9 @@ from scheduler_core.kernels.resources import (
     least_allocated_pair,
 )
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.snapshot.name_order import NameOrder
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import PLACES, Snapshot
+from scheduler_core.snapshot.snapshot import ALLOCATABLE, LEFT, PLACES, REQUESTED, Snapshot
 from scheduler_core.snapshot.traits import HAS_VOLUMES
 from tests.core.objects import info, node, pod
 
@@ -89,6 +90,38 @@ def test_what_fits_everywhere_fits_on_every_node(
     assert not snapshot.fits_everywhere("example.com/gpu", 1)
     snapshot.replace_row(0, info(node("a", allocatable={"cpu": "100m"})))
     assert not snapshot.fits_everywhere("cpu", 101)
+
+
+def test_what_is_known_to_fit_everywhere_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    infos = [info(node(name)) for name in ("a", "b", "c")]
+    snapshot = Snapshot(one.clone() for one in infos)
+    assert snapshot.fits_everywhere("cpu", 100)
+    assert snapshot.fits_everywhere(PLACES, 1)
+    infos[0].add_pod(pod("p", requests={"cpu": "100m"}))
+    snapshot.replace_row(0, infos[0].clone())
+    for column in ("allocatable", "requested", "pod_limit", "pod_count"):
+        monkeypatch.delattr(snapshot, column)
+    assert snapshot.fits_everywhere("cpu", 100)
+    assert snapshot.fits_everywhere(PLACES, 1)
+
+
+@given(st.lists(st.text("ab1", max_size=3), min_size=1, max_size=9, unique=True), st.data())
+def test_the_nth_of_some_rows_is_that_of_their_sorted_names(names: list[str], data: st.DataObject) -> None:
+    rows = sorted(data.draw(st.sets(st.integers(0, len(names) - 1), min_size=1)))
+    order = NameOrder(names)
+    found = [order.nth(np.array(rows, dtype=np.intp), number) for number in range(len(rows))]
+    assert found == sorted(rows, key=names.__getitem__)
+
+
+@given(st.lists(st.integers(0, 7), max_size=6))
+def test_pairs_of_some_rows_are_those_rows_of_all(rows: list[int]) -> None:
+    snapshot = Snapshot(
+        info(node(f"n{row}", allocatable={"cpu": str(row + 1), "memory": f"{row + 1}Gi"})) for row in range(8)
+    )
+    wanted = np.array(sorted(set(rows)), dtype=np.intp)
+    for asked in (wanted, np.arange(2, 5), wanted):
+        for which in (ALLOCATABLE, REQUESTED, LEFT):
+            assert snapshot.pairs_of(asked, which).tolist() == snapshot.pairs[which][:, asked].tolist()
 
 
 @pytest.mark.parametrize("one", PLAIN_PODS, ids=lambda one: str(dict(one.asked)))
