@@ -29,6 +29,7 @@ ADDED: Final = -1
 DELETED: Final = -2
 
 _NOBODY: Final = ""
+_NOTHING: Final[Document] = {}
 
 
 class _Interest(NamedTuple):
@@ -46,6 +47,8 @@ class Interests:
     def __init__(self) -> None:
         self._all: list[_Interest] = []
         self._bits: dict[Part, int] = {}
+        self._parts: dict[str, list[tuple[str, int]]] = {}
+        """The parts by their member of the top, each with its bit."""
         self._by_owner = False
         self._told: dict[tuple[str, str, int], tuple[Handler, ...]] = {}
 
@@ -69,7 +72,12 @@ class Interests:
         """Return the bits that stand for parts of a document in what has changed."""
         bits = 0
         for part in parts:
-            bits |= self._bits.setdefault(part, 1 << len(self._bits))
+            bit = self._bits.get(part)
+            if bit is None:
+                bit = self._bits[part] = 1 << len(self._bits)
+                top, name = part
+                self._parts.setdefault(top, []).append((name, bit))
+            bits |= bit
         return bits
 
     def tell(self, old: Document | None, new: Document | None, changed: int) -> None:
@@ -87,10 +95,15 @@ class Interests:
     def changes(self, old: Document, new: Document) -> int:
         """Return the bits of the parts in which two states differ, of those that anybody looks at."""
         bits = 0
-        for (top, name), bit in self._bits.items():
+        for top, parts in self._parts.items():
             before, after = old.get(top), new.get(top)
-            if before is not after and (before or {}).get(name) != (after or {}).get(name):
-                bits |= bit
+            if before is after:
+                continue
+            before, after = before or _NOTHING, after or _NOTHING
+            for name, bit in parts:
+                was, now = before.get(name), after.get(name)
+                if was is not now and was != now:
+                    bits |= bit
         return bits
 
     def _concerned(self, old: Document | None, new: Document | None, key: tuple[str, str, int]) -> Iterable[Handler]:

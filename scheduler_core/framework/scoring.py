@@ -204,7 +204,7 @@ class Scoring:
             ranking.change(row, kept.total, base)
         return Scores(
             snapshot.every_row,
-            kept.total.copy(),
+            kept.total,
             state.skip_score,
             partial(_detail_of, kept, state, pod, snapshot),
             ranking.top,
