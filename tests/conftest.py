@@ -107,13 +107,15 @@ def own_database(tmp_path: Path, django_db_blocker: DjangoDbBlocker) -> Iterator
 
 @pytest.fixture(scope="session")
 def application_database(
-    tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[None]:
-    """Point Django at one SQLite file for all tests that run the application in this process.
+    """Point Django at one database for all tests that run the application in this process: SQLite, unless asked.
 
     The application's threads keep their connections, so these tests share one database and open sessions of their own.
     """
-    with django_db_blocker.unblock(), databases.using("", tmp_path_factory.mktemp("application")):
+    on_postgresql = request.config.getoption("--postgresql")
+    url = request.getfixturevalue("postgresql_url") if on_postgresql else ""
+    with django_db_blocker.unblock(), databases.using(url, tmp_path_factory.mktemp("application")):
         yield
 
 
@@ -124,5 +126,6 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the one switch that rewrites golden files; the difference is reviewed like code."""
+    """Add the switch that rewrites golden files (the difference is reviewed like code), and that of the database."""
     parser.addoption("--update-golden", action="store_true", help="write golden files anew")
+    parser.addoption("--postgresql", action="store_true", help="run the application's tests on PostgreSQL")

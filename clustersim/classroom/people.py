@@ -97,7 +97,7 @@ def clean_name(name: object, *, field: str = "name", longest: int = NAME_LENGTH_
 
 
 def _bad(field: str, message: str) -> ApiError:
-    return invalid("Participant", "clustersim.io", "", [Cause(field, message)])
+    return invalid("Request", "clustersim.io", "", [Cause(field, message)])
 
 
 def slug_of(name: str) -> str:

@@ -82,7 +82,7 @@ class Postgres:
             self._process = subprocess.Popen(
                 [
                     *(self._folder / "postgres", "-D", self._data, "-k", self.base, "-c", "listen_addresses="),
-                    *("-c", "max_connections=60", "-c", "fsync=off", "-c", "shared_buffers=64MB"),
+                    *("-c", "max_connections=300", "-c", "fsync=off", "-c", "shared_buffers=64MB"),
                 ],
                 stdout=log,
                 stderr=subprocess.STDOUT,
