@@ -28,8 +28,8 @@ class Scores:
 
     Attributes:
         rows: (K,) rows of the snapshot, ascending.
-        total: (K,) int64, sum of the weighted scores; 1 each where no score plugin is enabled. As `detail` and `ranking`
-            it is good until the next cycle's Score: of equal pods in a row one array is kept level.
+        total: (K,) int64, sum of the weighted scores; 1 each where no score plugin is enabled. As `detail` and
+            `ranking` it is good until the next cycle's Score: of equal pods in a row one array is kept level.
         skipped: plugins whose PreScore answered Skip.
     """
 
