@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.framework.profile import ProfileError
-from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.registry import PluginFactory, PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.legacy.eras import ALGORITHM_PROVIDER_ERA, ROUND_ROBIN_ERA
@@ -17,6 +20,9 @@ from scheduler_core.profiles.defaults import in_tree_registry
 from scheduler_core.profiles.era import Era, Spec, below, refuse_fields, refused
 
 _FIELDS: Final = frozenset({"era", "configuration", "policy", "provider"})
+
+READ_MAX: Final = 32
+"""How many specs are kept as they were read: each session reads its own again and again, most the same one."""
 
 
 def _read_current(spec: Spec, registry: PluginRegistry) -> SchedulerConfiguration:
@@ -80,13 +86,31 @@ def read_spec(spec: Spec, extra: PluginRegistry | None = None) -> SchedulerConfi
         ApiError: 422 with a cause for every wrong field; paths as in the spec.
         RegistryError: an installed plugin has the name of one of the era's.
     """
-    unknown = [field for field in spec if field not in _FIELDS]
+    asked = _Asked(repr(spec), () if extra is None else extra.factories(), spec, extra)
+    return _read(asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A spec and the plugins installed beside it, and what tells them from others."""
+
+    text: str
+    factories: tuple[tuple[str, PluginFactory], ...]
+    spec: Spec = field(compare=False)
+    extra: PluginRegistry | None = field(compare=False)
+
+
+@lru_cache(maxsize=READ_MAX)
+def _read(asked: _Asked) -> SchedulerConfiguration:
+    # What is kept must not change with the document that it was read from.
+    spec = deepcopy(dict(asked.spec))
+    unknown = [name for name in spec if name not in _FIELDS]
     if unknown:
-        raise refused(*(Cause(field, f'unknown field "{field}"', "FieldValueNotSupported") for field in unknown))
-    for field in ("configuration", "policy"):
-        if spec.get(field) is not None and not isinstance(spec[field], Mapping):
-            raise refused(Cause(field, "Invalid value: must be an object", "FieldValueTypeInvalid"))
-    registry = registry_of(spec, extra)
+        raise refused(*(Cause(name, f'unknown field "{name}"', "FieldValueNotSupported") for name in unknown))
+    for name in ("configuration", "policy"):
+        if spec.get(name) is not None and not isinstance(spec[name], Mapping):
+            raise refused(Cause(name, "Invalid value: must be an object", "FieldValueTypeInvalid"))
+    registry = registry_of(spec, asked.extra)
     configuration = era_of(spec).read(spec, registry)
     causes: list[Cause] = []
     for index, profile in enumerate(configuration.profiles):
@@ -101,7 +125,7 @@ def read_spec(spec: Spec, extra: PluginRegistry | None = None) -> SchedulerConfi
 
 def _profile_path(spec: Spec, index: int) -> str:
     """Return what in the spec the profile came from."""
-    for field in ("policy", "provider"):
-        if spec.get(field) is not None:
-            return field
+    for name in ("policy", "provider"):
+        if spec.get(name) is not None:
+            return name
     return f"configuration.profiles[{index}]" if spec.get("configuration") is not None else "era"

@@ -13,6 +13,7 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.said import said
 from scheduler_core.eras import era_of, read_spec, registry_of
+from scheduler_core.framework.extending import extends
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
@@ -172,7 +173,7 @@ def _refused(written: ProfileConfiguration, framework: Framework, registered: Se
     ]
     for name, plugin in framework.plugins.items():
         for point, protocol in framework.rules.extension_points.items():
-            if not isinstance(plugin, protocol) or name in framework.profile.at(point):
+            if not extends(plugin, protocol) or name in framework.profile.at(point):
                 continue
             disabled = written.sets.get(point, PluginSet()).disabled
             why = "disabled at this point" if disabled & {name, "*"} else "not enabled at this point"

@@ -8,6 +8,7 @@ spec and the like may so be missing, `metadata`, `spec` and `status` never are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -60,6 +61,15 @@ def _together(inner: Sequence[Size], length: int) -> Size:
     return Size(1 + sum(one.values for one in inner), max(length, longest), text)
 
 
+@cache
+def _names(of: type[Pod] | type[Node]) -> tuple[tuple[str, Mapping[str, str]], ...]:
+    """Return the sections of a pod or node, each with member → attribute: msgspec works them out anew when asked."""
+    return tuple(
+        (section, {field.encode_name: field.name for field in msgspec.structs.fields(of_section.type)})
+        for section, of_section in zip(_SECTIONS, msgspec.structs.fields(of), strict=True)
+    )
+
+
 class _Parts:
     """Which members of a pod or node are read."""
 
@@ -67,8 +77,7 @@ class _Parts:
         kept = set(paths)
         self._whole = () in kept
         self._sections: list[tuple[str, list[tuple[str, str]] | None]] = []
-        for section, of_section in zip(_SECTIONS, msgspec.structs.fields(of), strict=True):
-            names = {field.encode_name: field.name for field in msgspec.structs.fields(of_section.type)}
+        for section, names in _names(of):
             if (section,) in kept:
                 self._sections.append((section, None))
             else:

@@ -131,6 +131,10 @@ class PluginRegistry:
             raise RegistryError(f"{name} does not exist")
         return self._factories[name](arguments, handle)
 
+    def factories(self) -> tuple[tuple[str, PluginFactory], ...]:
+        """Return each name with how it is built, in order: two registries that have the same build the same."""
+        return tuple(self._factories.items())
+
     def __contains__(self, name: object) -> bool:
         return name in self._factories
 

@@ -81,6 +81,33 @@ def test_installed_plugins_stand_beside_the_eras_own() -> None:
         registry_of({}, PluginRegistry({"NodeName": lambda arguments, handle: Teller("NodeName", {}, [])}))
 
 
+def test_a_spec_is_read_once_and_what_was_read_does_not_change_with_the_document() -> None:
+    built: list[str] = []
+
+    def build(arguments: Mapping[str, Any], handle: object) -> Teller:
+        built.append("Own")
+        return Teller("Own", {}, [])
+
+    def spec() -> dict[str, Any]:
+        plugins = {"postBind": {"enabled": [{"name": "Own"}]}}
+        config = [{"name": "NodeAffinity", "args": {"addedAffinity": {}}}]
+        return {"configuration": {"profiles": [{"plugins": plugins, "pluginConfig": config}]}}
+
+    document = spec()
+    first = read_spec(document, PluginRegistry({"Own": build}))
+    document["configuration"]["profiles"][0]["pluginConfig"][0]["args"]["addedAffinity"]["x"] = 1
+    assert read_spec(spec(), PluginRegistry({"Own": build})) is first
+    assert first.profiles[0].arguments["NodeAffinity"]["addedAffinity"] == {}
+    assert built == ["Own"]
+    # Of another name, number or plugin it is another.
+    assert read_spec({"configuration": {"parallelism": 1}}) is not read_spec({"configuration": {"parallelism": 2}})
+    with pytest.raises(ApiError, match="parallelism"):
+        read_spec({"configuration": {"parallelism": 1.5}})
+    other = PluginRegistry({"Own": lambda arguments, handle: build(arguments, handle)})
+    assert read_spec(spec(), other) == first
+    assert built == ["Own", "Own"]
+
+
 def test_the_command_object_refuses_a_wrong_spec_whoever_writes_it() -> None:
     store = MemoryStore(seed=1)
     found(store)
