@@ -446,9 +446,11 @@ def _changed_part(
     if part is None and not kind.kept_in:
         part = {}
     written = {key: part} if part is not None else {}
-    if context.field_manager and changed.get("metadata") is not None:
-        # What the engine writes is well formed.
-        written["metadata"] = changed["metadata"]
+    if context.field_manager:
+        # Upstream reads the whole body, whatever of it counts; what the engine writes is well formed.
+        written = {**changed, **written}
+        if changed.get("metadata") is None:
+            written.pop("metadata", None)
     decoded, _ = reading.decoded(kind, written, {}, context)
     if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.

@@ -259,7 +259,8 @@ class Write:
         try:
             stored = self.existing(kind.resource, operation.namespace, operation.name)
         except ApiError:
-            if self.context.field_manager and not operation.subresource:
+            shown = kind.subresource(operation.subresource)
+            if self.context.field_manager and (shown is None or not shown.schema):
                 incoming.check_sent(kind, operation, self.context)
             raise
         subresource = _written(kind, operation.subresource)
@@ -273,6 +274,9 @@ class Write:
         """Change an object through a subresource that shows it in a form of its own; return it in that form."""
         assert subresource.change is not None
         assert subresource.view is not None
+        if self.context.field_manager and not subresource.schema:
+            # Upstream reads the whole body, whatever of it counts.
+            body, _ = reading.decoded(kind, body, {}, self.context)
         changed = subresource.change(stored, body)
         ruled = kind if subresource.rules is None else replace(kind, validate_update=subresource.rules)
         replaced = self._replace(ruled, stored, changed, operation, None, subresource)

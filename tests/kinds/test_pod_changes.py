@@ -52,6 +52,44 @@ REFUSED = [
 ]
 
 
+def test_containers_keep_their_number_names_and_order() -> None:
+    cluster = Cluster()
+    first, second = {**CONTAINER, "name": "a"}, {**CONTAINER, "name": "b"}
+    pod = cluster.pod(spec={"containers": [first, second], "initContainers": [{**CONTAINER, "name": "i"}]})
+
+    def causes(**spec: Any) -> list[tuple[str, str]]:
+        body = {**pod, "spec": {**pod["spec"], **spec}}
+        refused = refusal(cluster.update, "pods", body, "resize")
+        return [(cause.field, cause.message) for cause in refused.causes]
+
+    turned = "Forbidden: containers may not be renamed or reordered on resize"
+    assert causes(containers=[second, first]) == [
+        ("spec.containers[0].name", turned),
+        ("spec.containers[1].name", turned),
+    ]
+    assert causes(containers=[first], initContainers=[]) == [
+        ("spec.containers", "Forbidden: containers may not be added or removed on resize"),
+        ("spec.initContainers", "Forbidden: initContainers may not be added or removed on resize"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pod", "why"),
+    [
+        ({"spec": {**sized(requests={"cpu": "1"}), "os": {"name": "windows"}}}, "windows pods cannot be resized"),
+        (
+            {"spec": {**sized(requests={"cpu": "1"}), "resources": {"requests": {"cpu": "2"}}}},
+            "pods with pod-level resources cannot be resized",
+        ),
+    ],
+)
+def test_some_pods_are_never_resized(pod: dict[str, Any], why: str) -> None:
+    cluster = Cluster()
+    cluster.pod(**pod)
+    refused = refusal(resize, cluster, requests={"cpu": "2"})
+    assert [cause.message for cause in refused.causes] == [f"Forbidden: {why}"]
+
+
 @pytest.mark.parametrize(("amounts", "causes"), REFUSED)
 def test_what_no_resize_does(cluster: Cluster, amounts: dict[str, Any], causes: list[tuple[str, str]]) -> None:
     refused = refusal(resize, cluster, **amounts)

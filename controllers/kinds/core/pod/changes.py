@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from controllers.kinds.core.pod.annotations import MIRROR
 from controllers.kinds.core.pod.defaults import quality_of_service
 from controllers.log.store import Stored
 from controllers.registry import fields, internal
@@ -17,6 +18,7 @@ from scheduler_core.api.errors import Cause
 
 _LISTS: Final = ("initContainers", "containers")
 _RESIZED: Final = ("cpu", "memory")
+_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion")
 
 
 def _whole(document: Mapping[str, Any]) -> Document:
@@ -53,10 +55,10 @@ def _names(containers: Any) -> list[Any] | None:
 
 
 def _answering(stored: Stored, body: Mapping[str, Any], spec: Mapping[str, Any]) -> Document:
-    """Return the pod with a spec; the version that the body was read from is kept as the precondition."""
-    metadata = body.get("metadata")
-    version = metadata.get("resourceVersion") if isinstance(metadata, Mapping) else None
-    asked = {**stored.object["metadata"], "resourceVersion": version or str(stored.revision)}
+    """Return the pod with a spec; which pod, and which version of it, the body was read from is kept to be compared."""
+    metadata = body.get("metadata") or {}
+    asked = {**stored.object["metadata"], "resourceVersion": str(stored.revision)}
+    asked |= {key: metadata[key] for key in _IDENTITY if metadata.get(key)}
     return {**stored.object, "metadata": asked, "spec": dict(spec)}
 
 
@@ -68,45 +70,81 @@ def _with_amounts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
 
 
 def _resize_rules(new: Document, old: Mapping[str, Any]) -> list[Cause]:
+    """Check a resize, in the order of upstream's ValidatePodResize; the containers' own rules are asked elsewhere.
+
+    Whether the node's kubelet can resize is not asked, which upstream reads off the statuses: all kubelets here can.
+    """
     spec, before = new["spec"], old["spec"]
-    for one in (spec, before):
-        amounts = one.get("resources") or {}
-        if amounts.get("requests") or amounts.get("limits"):
-            return [fields.not_allowed("", "pods with pod-level resources cannot be resized")]
+    never = _never_resized(spec, old)
+    if never:
+        return [fields.not_allowed("", f"{never} cannot be resized")]
     causes: list[Cause] = []
     service = (old.get("status") or {}).get("qosClass") or quality_of_service(before)
     if quality_of_service(spec) != service:
         causes.append(fields.bad("spec", service, "Pod QOS Class may not change as a result of resizing"))
-    for key in _LISTS:
+    pairs: dict[str, list[tuple[Mapping[str, Any], Mapping[str, Any]]]] = {}
+    misplaced: list[Cause] = []
+    for key in ("containers", "initContainers"):
         mine, theirs = spec.get(key) or (), before.get(key) or ()
-        if [one.get("name") for one in mine] != [one.get("name") for one in theirs]:
-            return [
-                *causes,
-                fields.not_allowed(f"spec.{key}", "containers may not be added, removed or renamed on resize"),
-            ]
-        for index, (fresh, was) in enumerate(zip(mine, theirs, strict=True)):
-            causes += _amount_rules(f"spec.{key}[{index}].resources", fresh, was, initial=key == "initContainers")
+        misplaced += _misplaced(key, mine, theirs)
+        pairs[key] = list(zip(mine, theirs, strict=False))
+    if misplaced:
+        return causes + misplaced
+    for key in ("initContainers", "containers"):
+        for index, (fresh, was) in enumerate(pairs[key]):
+            if key == "containers" or _is_sidecar(was):
+                causes += _taken_away(f"spec.{key}[{index}].resources", fresh, was)
+    why = "only cpu and memory resources are mutable"
+    causes += [fields.not_allowed("spec", why) for fresh, was in pairs["containers"] if _is_other(fresh, was)]
+    for fresh, was in pairs["initContainers"]:
+        if _is_sidecar(was) and _is_other(fresh, was):
+            told = "only cpu and memory resources for sidecar containers are mutable"
+            causes.append(fields.not_allowed("spec", told))
+        elif not _is_sidecar(was) and fresh != was:
+            causes.append(fields.not_allowed("spec", "resources for non-sidecar init containers are immutable"))
     return causes
 
 
-def _amount_rules(where: str, fresh: Mapping[str, Any], was: Mapping[str, Any], *, initial: bool) -> list[Cause]:
-    sidecar = initial and was.get("restartPolicy") == "Always"
-    if initial and not sidecar:
-        same = fresh == was
-        why = "resources for non-sidecar init containers are immutable"
-        return [] if same else [fields.not_allowed("spec", why)]
-    causes: list[Cause] = []
+def _never_resized(spec: Mapping[str, Any], old: Mapping[str, Any]) -> str:
+    """Return which pods are never resized, where this is one of them; empty: it is none."""
+    for one in (spec, old["spec"]):
+        amounts = one.get("resources") or {}
+        if amounts.get("requests") or amounts.get("limits"):
+            return "pods with pod-level resources"
+    if MIRROR in (old["metadata"].get("annotations") or {}):
+        return "static pods"
+    return "windows pods" if (old["spec"].get("os") or {}).get("name") == "windows" else ""
+
+
+def _misplaced(key: str, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    if len(mine) != len(theirs):
+        return [fields.not_allowed(f"spec.{key}", f"{key} may not be added or removed on resize")]
+    return [
+        fields.not_allowed(f"spec.{key}[{index}].name", f"{key} may not be renamed or reordered on resize")
+        for index, (fresh, was) in enumerate(zip(mine, theirs, strict=True))
+        if fresh.get("name") != was.get("name")
+    ]
+
+
+def _is_sidecar(container: Mapping[str, Any]) -> bool:
+    return container.get("restartPolicy") == "Always"
+
+
+def _taken_away(where: str, fresh: Mapping[str, Any], was: Mapping[str, Any]) -> list[Cause]:
     now, before = fresh.get("resources") or {}, was.get("resources") or {}
-    for key in ("requests", "limits"):
-        if (before.get(key) or {}).keys() - (now.get(key) or {}).keys():
-            what = key.removesuffix("s")
-            causes.append(fields.not_allowed(f"{where}.{key}", f"resource {what}s cannot be removed"))
+    return [
+        fields.not_allowed(f"{where}.{key}", f"resource {key} cannot be removed")
+        for key in ("requests", "limits")
+        if (before.get(key) or {}).keys() - (now.get(key) or {}).keys()
+    ]
+
+
+def _is_other(fresh: Mapping[str, Any], was: Mapping[str, Any]) -> bool:
+    """Return whether more of a container than its cpu and memory is another."""
+    now, before = fresh.get("resources") or {}, was.get("resources") or {}
     # Where nothing was asked for upstream compares nothing.
     held = {key: value for key, value in now.items() if key not in ("requests", "limits") or before.get(key)}
-    if _fixed(held) != _fixed(before) or (fresh.get("resizePolicy") or []) != (was.get("resizePolicy") or []):
-        whose = "resources for sidecar containers are" if sidecar else "resources are"
-        causes.append(fields.not_allowed("spec", f"only cpu and memory {whose} mutable"))
-    return causes
+    return _fixed(held) != _fixed(before) or (fresh.get("resizePolicy") or []) != (was.get("resizePolicy") or [])
 
 
 def _fixed(resources: Mapping[str, Any]) -> Document:
