@@ -101,14 +101,16 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     subresource = target.kind.subresource(target.subresource)
     if subresource is not None and subresource.body is not None:
         check_body(document, subresource.body, context, home if target.kind.namespaced else None)
-    else:
-        if subresource is not None:
-            check_type(target.kind.api_version, target.kind.kind, document)
-        if metadata is not None and not isinstance(metadata, dict):
-            checked(target.kind, document, context)
+    elif subresource is not None:
+        check_type(target.kind.api_version, target.kind.kind, document)
     if not isinstance(metadata, dict) or not metadata.get("name"):
+        if subresource is None or subresource.body is None:
+            # Upstream reads the whole body before it looks at the name.
+            checked(target.kind, document, context)
         undetermined = f"the name of the object ({name} based on URL) was undeterminable"
-        raise bad_request(f"{undetermined}: name must be provided")
+        refusal = bad_request(f"{undetermined}: name must be provided")
+        refusal.warnings = tuple(context.warnings)
+        raise refusal
     operation: Update | Create = Update(target.kind.resource, home, name, document, target.subresource)
     status = 200
     makes = target.kind.made_by_put and not target.subresource and metadata["name"] == name

@@ -17,13 +17,14 @@ from controllers.registry.kind import Kind
 from scheduler_core.api.errors import Cause
 
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_sent_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw] | None).decode
 _by_keys: Final = msgspec.json.Encoder(order="sorted").encode
 _as_it_stands: Final = msgspec.json.Encoder().encode
 
 
 def sent(kind: Kind, body: bytes) -> dict[str, bytes]:
-    """Return how members of a JSON body are spelled where that counts."""
-    members = _members(body)
+    """Return how members of a JSON body are spelled where that counts; `null` has none."""
+    members = _sent_members(body) or {}
     return {name: bytes(members[name]) for name in kind.spelled if name in members}
 
 

@@ -11,10 +11,12 @@ from tests.tools.room import Room
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
+REVISIONS = "/apis/apps/v1/namespaces/default/controllerrevisions"
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 MERGE = {"content-type": "application/merge-patch+json"}
 STRATEGIC = {"content-type": "application/strategic-merge-patch+json"}
 POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "main", "image": "web:1"}]}}
+UNNAMED = "the name of the object (a based on URL) was undeterminable"
 UNREAD = "couldn't get version/kind; json parse error: "
 STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
@@ -70,6 +72,28 @@ def test_a_body_of_which_not_even_the_kind_can_be_read(room: Room, body: bytes, 
     document = json.loads(answer.body)
     assert (answer.status, document["reason"]) == (400, "BadRequest")
     assert document["message"] == f"the object provided is unrecognized (must be of type ConfigMap): {why}"
+
+
+@pytest.mark.parametrize("plural", [MAPS, REVISIONS])
+def test_a_body_that_is_null_is_an_empty_object(room: Room, plural: str) -> None:
+    answer = room.sent("PUT", f"{plural}/a", b"null", **{"content-type": "application/json"})
+    assert (answer.status, json.loads(answer.body)["message"]) == (400, f"{UNNAMED}: name must be provided")
+    made = room.sent("POST", plural, b"null", **{"content-type": "application/json"})
+    assert made.status == 422
+    assert "metadata.name: Required value: name or generateName is required" in json.loads(made.body)["message"]
+
+
+def test_a_body_is_read_before_its_name_is_looked_at(room: Room) -> None:
+    twice = b'{"data": {"a": "1"}, "data": {"a": "2"}}'
+    answer = room.sent("PUT", f"{MAPS}/a", twice, **{"content-type": "application/json"})
+    assert (answer.status, json.loads(answer.body)["message"]) == (400, f"{UNNAMED}: name must be provided")
+    assert ("warning", '299 - "duplicate field \\"data\\""') in answer.headers
+    unread = room.sent("PUT", f"{MAPS}/a", b'{"data": {"a": 1}}', **{"content-type": "application/json"})
+    assert (unread.status, json.loads(unread.body)["message"]) == (
+        400,
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct '
+        "field ConfigMap.data of type string",
+    )
 
 
 def test_another_kind_than_the_path_says(room: Room) -> None:
