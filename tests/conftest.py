@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
 from scheduler_core.kernels.collecting import collect_rarely
-from tests.tools import databases, postgres
+from tests.tools import databases, order, postgres
 from tests.tools import server as server_module
 
 # Tests never time: a busy machine makes no example wrong. A change is judged by the examples that the one before it
@@ -123,6 +123,13 @@ def pytest_sessionstart() -> None:
     """Look for reference cycles as rarely as a worker does, and not in the modules, which stay."""
     gc.freeze()
     collect_rarely()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin long files first, in each of the processes that a run has."""
+    if hasattr(config, "workerinput"):
+        items[:] = order.arranged(items)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

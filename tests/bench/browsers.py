@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
 import threading
 from collections.abc import Iterator
 from statistics import quantiles
 from typing import Any, Final
 
 from tests.bench.classroom import Follower
+from tests.tools.prepare import find_browser
 from tests.tools.server import Server, running
 
 CLICKS: Final = 40
@@ -68,7 +68,7 @@ def run() -> list[dict[str, Any]]:
 
     with running() as server, sync_playwright() as playwright:
         _, session = server.request("POST", "/api/sessions", {"title": "bench", "template": "empty", "seed": 1})
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         clicking = browser.new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True).new_page()
         clicking.goto(session["url"])
         clicking.wait_for_function("() => window.clustersim?.state().revision > 0")

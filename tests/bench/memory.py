@@ -8,7 +8,6 @@ what is kept of the past.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import time
 from collections import deque
@@ -19,6 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.bench.browsers import FLAGS
 from tests.bench.page import TRAFFIC_SECONDS, USEFUL, VIEWPORT, held
+from tests.tools.prepare import find_browser
 from tests.tools.server import Server, child_pids, running
 
 PODS_A_SECOND: Final = 6
@@ -37,7 +37,7 @@ DRAWN: Final = "[data-testid='streams-scores'] .main-svg"
 def run() -> list[dict[str, Any]]:
     """Return a row for each reading."""
     with running() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         try:
             return _watched(server, browser)
         finally:

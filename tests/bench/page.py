@@ -8,7 +8,6 @@ page's heap, after a collection, at the beginning and at the end of the traffic.
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from statistics import median
 from typing import Any, Final
@@ -16,6 +15,7 @@ from typing import Any, Final
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.bench.browsers import FLAGS
+from tests.tools.prepare import find_browser
 from tests.tools.server import Server, running
 
 VIEWPORT: Final = {"width": 1440, "height": 900}
@@ -43,7 +43,7 @@ USEFUL: Final = """() => new Promise(done => {
 def run() -> list[dict[str, Any]]:
     """Return rows: weight and first paint of a small cluster, then frames and memory of a busy one."""
     with running() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         try:
             return [_first_paint(server, browser), _busy(server, browser)]
         finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,11 +13,11 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.tools.patience import PATIENCE_SECONDS
+from tests.tools.prepare import find_browser
 from tests.tools.server import Server
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCREENSHOTS = ROOT / "test-artifacts" / "screenshots"
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -174,7 +173,7 @@ def picture(page: Page, name: str) -> Path:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """Yield a Chromium. Made per module: Playwright's loop must not outlive it beside tests of the database."""
-    path = next((found for found in map(shutil.which, CHROMIUM_NAMES) if found), None)
+    path = find_browser()
     assert path, "these tests drive a real browser: install chromium (apt-get install chromium)"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(CHROMIUM_FLAGS))

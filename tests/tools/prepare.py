@@ -14,7 +14,10 @@ NODE_MAJOR_MIN: Final = 20
 CHINESE_FONTS: Final = "fonts-noto-cjk"
 """Without one, 简体中文 is boxes, and Latin letters may be wider than most people's."""
 
-BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+HEADLESS: Final = "chromium-headless-shell"
+"""Chromium without a window's surroundings: the same engine, for four fifths of the processor's time."""
+
+BROWSERS: Final = (HEADLESS, "chromium", "chromium-browser", "google-chrome")
 
 
 def find_browser() -> str | None:
@@ -41,9 +44,16 @@ def ensure_browser() -> int:
     print("Installing what the browser tests need from the system's packages …", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
+    missing = [HEADLESS if one == "chromium" and _is_packaged(HEADLESS) else one for one in missing]
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
     subprocess.run(install, check=True, env=environment, stdout=subprocess.DEVNULL)
     return 0 if find_browser() else 1
+
+
+def _is_packaged(name: str) -> bool:
+    """Return whether the system's packages have one of that name."""
+    asked = ["apt-cache", "show", "--quiet", name]
+    return subprocess.run(asked, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def node_folder() -> Path:
