@@ -7,6 +7,8 @@ client-go's tools/cache/reflector.go, tools/leaderelection, tools/events.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -57,32 +59,62 @@ def made_pod(api: Api, name: str) -> dict[str, Any]:
     return dict(document)
 
 
-@pytest.mark.parametrize("path", INFORMERS)
-def test_every_informer_lists_then_watches(sqlite_api: Api, path: str) -> None:
-    status, listed = as_scheduler(sqlite_api, "GET", f"{path}?limit=500&resourceVersion=0")
-    assert (status, listed["kind"][-4:]) == (200, "List")
+Told = dict[str, Future[tuple[Any, list[dict[str, Any]]]]]
+"""Path → the list and the watch that an informer got there."""
+
+
+def informed(api: Api, inform: Callable[[Api, str], tuple[Any, list[dict[str, Any]]]]) -> Iterator[Told]:
+    """Yield what all informers got, who ask at once, as a scheduler's do: each watch lasts its whole second."""
+    with ThreadPoolExecutor(len(INFORMERS)) as pool:
+        yield {path: pool.submit(inform, api, path) for path in INFORMERS}
+
+
+def listed_then_watched(api: Api, path: str) -> tuple[Any, list[dict[str, Any]]]:
+    status, listed = as_scheduler(api, "GET", f"{path}?limit=500&resourceVersion=0")
+    assert status == 200
     revision = listed["metadata"]["resourceVersion"]
-    assert int(revision) > 0
     watch = f"{path}?allowWatchBookmarks=true&resourceVersion={revision}&timeout=1s&timeoutSeconds=1&watch=true"
-    seen = list(sqlite_api.watch(watch, role="component", accept=ACCEPT))
-    assert {event["type"] for event in seen} <= {"BOOKMARK", "ADDED", "MODIFIED", "DELETED"}
-    assert all(int(event["object"]["metadata"]["resourceVersion"]) >= int(revision) for event in seen)
+    return listed, list(api.watch(watch, role="component", accept=ACCEPT))
+
+
+def streamed_then_listed(api: Api, path: str) -> tuple[Any, list[dict[str, Any]]]:
+    watch = f"{path}?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true"
+    seen = list(api.watch(f"{watch}&timeoutSeconds=1&watch=true", role="component", accept=ACCEPT))
+    return as_scheduler(api, "GET", path)[1], seen
+
+
+@pytest.fixture(scope="module")
+def watched(sqlite_api: Api) -> Iterator[Told]:
+    yield from informed(sqlite_api, listed_then_watched)
+
+
+@pytest.fixture(scope="module")
+def streamed(sqlite_api: Api) -> Iterator[Told]:
+    yield from informed(sqlite_api, streamed_then_listed)
 
 
 @pytest.mark.parametrize("path", INFORMERS)
-def test_every_informer_may_stream_its_first_list(sqlite_api: Api, path: str) -> None:
+def test_every_informer_lists_then_watches(watched: Told, path: str) -> None:
+    listed, seen = watched[path].result()
+    assert listed["kind"][-4:] == "List"
+    revision = int(listed["metadata"]["resourceVersion"])
+    assert revision > 0
+    assert {event["type"] for event in seen} <= {"BOOKMARK", "ADDED", "MODIFIED", "DELETED"}
+    assert all(int(event["object"]["metadata"]["resourceVersion"]) >= revision for event in seen)
+
+
+@pytest.mark.parametrize("path", INFORMERS)
+def test_every_informer_may_stream_its_first_list(streamed: Told, path: str) -> None:
     """The feature WatchListClient: a watch that begins with what there is, and a bookmark that ends it."""
-    watch = f"{path}?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true"
-    seen = list(sqlite_api.watch(f"{watch}&timeoutSeconds=1&watch=true", role="component", accept=ACCEPT))
+    listed, seen = streamed[path].result()
     (end,) = [
         event
         for event in seen
         if (event["object"]["metadata"].get("annotations") or {}).get("k8s.io/initial-events-end") == "true"
     ]
     assert end["type"] == "BOOKMARK"
-    listed = as_scheduler(sqlite_api, "GET", path)[1].get("items", [])
     names = {event["object"]["metadata"]["name"] for event in seen if event["type"] == "ADDED"}
-    assert {one["metadata"]["name"] for one in listed} <= names | {
+    assert {one["metadata"]["name"] for one in listed.get("items", [])} <= names | {
         event["object"]["metadata"].get("name") for event in seen
     }
 
