@@ -22,7 +22,7 @@ from clustersim.apiserver.containers import TEXT_PLAIN, ExecPlan, LogPlan
 from clustersim.apiserver.executing import OLDEST, PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, closed, handle, still_allowed
-from clustersim.apiserver.impersonating import GROUPS_BETWEEN
+from clustersim.apiserver.impersonating import EXTRA, GROUP, VALUES_BETWEEN
 from clustersim.apiserver.listening import listened
 from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
 from clustersim.apiserver.negotiation import formed
@@ -178,8 +178,8 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        if name == "impersonate-group" and name in headers:
-            headers[name] += GROUPS_BETWEEN + value
+        if (name == GROUP or name.startswith(EXTRA)) and name in headers:
+            headers[name] += VALUES_BETWEEN + value
         headers.setdefault(name, value)
     code, slash, rest = scope["path"].removeprefix(_PREFIX).partition("/")
     try:

@@ -58,8 +58,8 @@ class Options:
             target.kind.resource,
             namespace,
             name,
-            uid=self.uid or "",
-            resource_version=self.resource_version or "",
+            uid=self.uid,
+            resource_version=self.resource_version,
             grace_period_seconds=self.grace_period_seconds,
             propagation=cast(Propagation, propagation),
         )
@@ -114,7 +114,9 @@ def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], optio
         for stored in found:
             operation = options.operation(target, stored.namespace, stored.name)
             try:
-                REGISTRY.apply(transaction, replace(operation, uid=operation.uid or stored.uid), context)
+                if operation.uid is None:
+                    operation = replace(operation, uid=stored.uid)
+                REGISTRY.apply(transaction, operation, context)
             except ApiError as error:
                 if error.code not in (404, 409):
                     raise

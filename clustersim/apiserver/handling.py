@@ -25,7 +25,7 @@ from clustersim.apiserver import (
     writing,
 )
 from clustersim.apiserver.containers import ExecPlan, LogPlan
-from clustersim.apiserver.impersonating import IMPERSONATED, acting
+from clustersim.apiserver.impersonating import acting, is_impersonating
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import JSON, Request, Response, check_timeout, error_response, json_response, warning
@@ -36,7 +36,7 @@ from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import accounttokens, clientcertificates, doors, roles
 from clustersim.classroom import limits as person_limits
-from clustersim.classroom.auth import ACCOUNT, Principal, authenticate, token_in
+from clustersim.classroom.auth import ACCOUNT, Principal, authenticate, is_basic, token_in
 from clustersim.classroom.callers import CALLERS, Standing, agent_of
 from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
@@ -60,8 +60,8 @@ _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _ANSWERED: Final = {("serviceaccounts", "token"): tokens.create}
 """(resource, subresource) that is answered here and stores nothing."""
 
-_SENDER: Final = ("authorization", "cookie", "host", "origin", *IMPERSONATED)
-"""Headers that say who sends a request, and as whom."""
+_SENDER: Final = ("authorization", "cookie", "host", "origin")
+"""Headers that say who sends a request."""
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -190,7 +190,8 @@ def _nobody(request: Request) -> Principal:
     session = doors.look_up(request.code, request.address)
     if session is None:
         raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
-    if token_in(request.code, request.headers)[0] or request.certificate:
+    # Upstream's authenticators look for a bearer's token alone: a name with a password shows nothing.
+    if (token_in(request.code, request.headers)[0] and not is_basic(request.headers)) or request.certificate:
         raise unauthorized()
     return accounttokens.nobody(session.code, session.id)
 
@@ -380,7 +381,7 @@ def closed(watch: Watch) -> None:
 
 def _sender_of(request: Request) -> Request:
     """Return of a request what is asked of it as long as its stream stands: who sends it, and as whom."""
-    headers = {name: request.headers[name] for name in _SENDER if name in request.headers}
+    headers = {name: told for name, told in request.headers.items() if name in _SENDER or is_impersonating(name)}
     return replace(request, path="", query=_NOTHING, headers=headers, body=b"", values=_NOTHING, marks=None)
 
 

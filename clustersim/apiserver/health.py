@@ -11,6 +11,7 @@ from typing import Final
 
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import PageNotFound
+from controllers.registry.gotext import quoted
 
 _HOOKS: Final = (
     "start-apiserver-admission-initializer",
@@ -63,12 +64,11 @@ def answer(request: Request, parts: Sequence[str]) -> Response:
         raise PageNotFound
     if check or "verbose" not in request.query:
         return _text("ok")
-    left_out = request.query.get("exclude", "")
-    lines = [
-        f"[+]{one} excluded: ok\n" if one == left_out else f"[+]{one} ok\n" for one in CHECKS[name]
-    ]  # fmt: skip
-    if left_out and left_out not in CHECKS[name]:
-        lines.append(f'warn: some health checks cannot be excluded: no matches for "{left_out}"\n')
+    left_out = set(request.values.get("exclude") or ())
+    lines = [f"[+]{one} excluded: ok\n" if one in left_out else f"[+]{one} ok\n" for one in CHECKS[name]]
+    unknown = ",".join(quoted(one) for one in sorted(left_out.difference(CHECKS[name])))
+    if unknown:
+        lines.append(f"warn: some health checks cannot be excluded: no matches for {unknown}\n")
     return _text("".join(lines) + f"{name} check passed\n")
 
 

@@ -1,45 +1,67 @@
-"""Acting as somebody else (`kubectl --as`): a teacher may, as any person of the session, account or name.
+"""Acting as somebody else (`kubectl --as`): as any person of the session, account or name.
 
+A teacher may; accounts may what bindings give them of the verb `impersonate`; nobody else may.
 Source: k8s.io/apiserver/pkg/endpoints/filters/impersonation.go, v1.34. A name that nobody has may what bindings
 give it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import PlainError
-from clustersim.classroom import people
+from clustersim.classroom import people, roles
 from clustersim.classroom.accounttokens import NOBODY, PREFIX, account_principal, user_named
-from clustersim.classroom.auth import TEACHER, Principal
+from clustersim.classroom.auth import Principal
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import forbidden
 
-GROUPS_BETWEEN: Final = "\n"
+VALUES_BETWEEN: Final = "\n"
 """What stands between several values of one header: no value has a line's end."""
 
-_KINDS: Final = {"impersonate-group": ("Group", ""), "impersonate-uid": ("UID", "authentication.k8s.io/v1")}
-"""Of what kind what a header names is, and of which version, as Go writes a reference to it."""
+USER: Final = "impersonate-user"
+GROUP: Final = "impersonate-group"
+UID: Final = "impersonate-uid"
+EXTRA: Final = "impersonate-extra-"
+"""What a header begins with whose rest names one of the extra facts of a user."""
 
-IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
-"""Headers of `kubectl --as` and its sisters, and what they name."""
+AUTHENTICATION: Final = "authentication.k8s.io"
+_AUTHENTICATED: Final = "system:authenticated"
+_UNAUTHENTICATED: Final = "system:unauthenticated"
+
+
+class Wished(NamedTuple):
+    """One thing that a request wants to be taken for."""
+
+    kind: str
+    resource: str
+    name: str
+    namespace: str = ""
+    group: str = ""
+    field: str = ""
+
+    def shown(self) -> str:
+        """Return it as Go writes a reference to an object."""
+        version = f"{self.group}/v1" if self.group else ""
+        return f"{{{self.kind} {self.namespace} {self.name}  {version}  {self.field}}}"
 
 
 class WithoutUser(PlainError):
-    """Groups or a uid without a user whose they are: answered by a line of text, as upstream's filter does."""
+    """Groups, a uid or more without a user whose they are: answered by a line of text, as upstream's filter does."""
 
-    def __init__(self, path: str, named: Mapping[str, str]) -> None:
+    def __init__(self, path: str, wished: Sequence[Wished]) -> None:
         """Say what was asked for."""
-        asked = [
-            "{{{0}  {2}  {1}  }}".format(*_KINDS[header], one)
-            for header, value in named.items()
-            for one in value.split(GROUPS_BETWEEN)
-            if header in _KINDS
-        ]
-        why = f'Internal Server Error: "{path}": requested [{" ".join(asked)}] without impersonating a user'
+        told = " ".join(one.shown() for one in wished)
+        why = f'Internal Server Error: "{path}": requested [{told}] without impersonating a user'
         super().__init__(500, "InternalError", why)
+
+
+def is_impersonating(header: str) -> bool:
+    """Return whether a header, in lower case, says as whom a request acts."""
+    return header in (USER, GROUP, UID) or header.startswith(EXTRA)
 
 
 def acting(request: Request, principal: Principal) -> Principal:
@@ -48,33 +70,64 @@ def acting(request: Request, principal: Principal) -> Principal:
     Raises:
         ApiError: 403, worded as upstream words that of a user without the verb; 500, groups without a user.
     """
-    named = {header: request.headers[header] for header in IMPERSONATED if header in request.headers}
-    if not named:
+    wished = list(_wished(request.headers))
+    if not wished:
         return principal
-    if principal.role != TEACHER:
-        header, value = next(iter(named.items()))
-        resource = IMPERSONATED[header]
-        why = f'User "{principal.slug}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
-        raise forbidden(resource, value[:253], why)
-    name = named.get("impersonate-user", "")[:512]
+    name = request.headers.get(USER, "")[:512]
     if not name:
-        raise WithoutUser(request.path, named)
-    known = name != NOBODY
-    groups = named.get("impersonate-group", "") or ("" if known else "system:unauthenticated")
-    return find(principal, name, named.get("impersonate-uid", ""), groups, authenticated=known)
+        raise WithoutUser(request.path, wished)
+    for one in wished:
+        resource = f"{one.resource}.{one.group}" if one.group else one.resource
+        roles.check(principal, roles.IMPERSONATE, resource, one.namespace, one.name, one.field)
+    extra: dict[str, list[str]] = {}
+    for one in wished:
+        if one.kind == "UserExtra":
+            extra.setdefault(one.field, []).append(one.name)
+    groups = [one.name for one in wished if one.kind == "Group"]
+    user = find(principal, name, request.headers.get(UID, ""), groups)
+    return replace(user, user={**user.info, "extra": {**user.info.get("extra", {}), **extra}}) if extra else user
 
 
-def find(principal: Principal, name: str, uid: str = "", groups: str = "", *, authenticated: bool = True) -> Principal:
-    """Return the principal of a name: a person of the session, an account, or somebody of whom nothing is known.
+def _wished(headers: Mapping[str, str]) -> Iterator[Wished]:
+    """Yield what the headers of a request want it to be taken for, in the order in which upstream asks."""
+    name = headers.get(USER, "")[:512]
+    if _is_account(name):
+        namespace, _, short = name.removeprefix(PREFIX).partition(":")
+        yield Wished("ServiceAccount", "serviceaccounts", short, namespace)
+    elif name:
+        yield Wished("User", "users", name)
+    if GROUP in headers:
+        for group in headers[GROUP].split(VALUES_BETWEEN):
+            yield Wished("Group", "groups", group)
+    for header, values in headers.items():
+        if header.startswith(EXTRA):
+            key = unquote(header.removeprefix(EXTRA))
+            for value in values.split(VALUES_BETWEEN):
+                yield Wished("UserExtra", "userextras", value, group=AUTHENTICATION, field=key)
+    if headers.get(UID):
+        yield Wished("UID", "uids", headers[UID], group=AUTHENTICATION)
 
-    `authenticated`: whether who is not known is in the group of those who have shown who they are.
+
+def _is_account(name: str) -> bool:
+    return name.startswith(PREFIX) and name.count(":") == 3 and not name.endswith(":") and "::" not in name
+
+
+def find(principal: Principal, name: str, uid: str = "", groups: Sequence[str] = ()) -> Principal:
+    """Return as whom a request acts that names this user, and these groups: what it does not say is made up.
+
+    Who is not said to have shown who they are, or not to have, has, unless their name is that of nobody.
     """
+    if _is_account(name) and not groups:
+        return account_principal(principal.code, principal.session_id, user_named(name, uid))
+    said = {_UNAUTHENTICATED} if name == NOBODY else {_UNAUTHENTICATED, _AUTHENTICATED}
+    added = () if said & set(groups) else (_UNAUTHENTICATED if name == NOBODY else _AUTHENTICATED,)
+    return somebody(principal, name, uid, [*groups, *added])
+
+
+def somebody(principal: Principal, name: str, uid: str, groups: Sequence[str]) -> Principal:
+    """Return the principal of a name in just these groups: a person of the session, or whom nobody knows."""
     for person in people.of_session(principal.session_id):
         if person.slug == name:
             return people.principal_for(people.find(principal.session_id, str(person.id)), principal.code)
-    if name.startswith(PREFIX) and name.count(":") == 3:
-        return account_principal(principal.code, principal.session_id, user_named(name, uid))
-    listed = [group for group in groups.split(GROUPS_BETWEEN) if group]
-    user: Document = {"username": name, **({"uid": uid} if uid else {})}
-    user["groups"] = list(dict.fromkeys([*listed, "system:authenticated"] if authenticated else listed))
+    user: Document = {"username": name, **({"uid": uid} if uid else {}), "groups": list(groups)}
     return account_principal(principal.code, principal.session_id, user)

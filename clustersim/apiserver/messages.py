@@ -117,8 +117,8 @@ def parse_query(text: str) -> dict[str, str]:
     return query
 
 
-REPEATED: Final = ("command",)
-"""Parameters of which all values count: the words of a command."""
+REPEATED: Final = ("command", "exclude")
+"""Parameters of which all values count: the words of a command, the checks that are left out."""
 
 
 def parse_values(text: str) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from clustersim.apiserver import impersonating
+from clustersim.apiserver.impersonating import AUTHENTICATION
 from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
 from clustersim.apiserver.negotiation import check_acceptable, wanted
 from clustersim.apiserver.patching import manager_of
@@ -26,7 +27,6 @@ from controllers.registry import fields, goorder
 from controllers.registry.fieldowners.managers import Scope, updated
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
 
-AUTHENTICATION: Final = "authentication.k8s.io"
 AUTHORIZATION: Final = "authorization.k8s.io"
 
 
@@ -140,10 +140,9 @@ def _access_of(asked: Asked) -> dict[str, Any]:
         shown = _shown_path(spec["nonResourceAttributes"])
         causes.append(fields.bad("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
     _refuse(causes + _more_than_asked(asked))
-    listed = impersonating.GROUPS_BETWEEN.join(map(str, groups))
     # Who is asked about is in the groups that are named, and in no others.
-    somebody = impersonating.find(principal, user, groups=listed, authenticated=False)
-    return {"spec": spec, "status": _access(spec, somebody)}
+    about = impersonating.somebody(principal, user, "", list(map(str, groups)))
+    return {"spec": spec, "status": _access(spec, about)}
 
 
 def _shown_path(path: Mapping[str, Any]) -> dict[str, str]:

@@ -122,6 +122,11 @@ def token_in(code: str, headers: Mapping[str, str]) -> tuple[str, bool]:
     return cookies_in(headers).get(cookie_name(code), ""), True
 
 
+def is_basic(headers: Mapping[str, str]) -> bool:
+    """Return whether a request shows a name with a password."""
+    return headers.get("authorization", "").strip().partition(" ")[0].lower() == "basic"
+
+
 def _basic_password(credentials: str) -> str:
     try:
         text = base64.b64decode(credentials, validate=True).decode()

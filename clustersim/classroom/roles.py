@@ -29,6 +29,9 @@ READ_VERBS: Final = frozenset({"get", "list", "watch"})
 STUDENT_PRIORITY_MAX: Final = 1_000_000_000
 """The highest priority of a person's class, upstream's HighestUserDefinablePriority; above it pods are the system's."""
 
+IMPERSONATE: Final = "impersonate"
+"""The verb of acting as somebody else."""
+
 POD_SPEC: Final = "core_v1.PodSpec"
 """Wherever a kind's schema has one, the rules on pods hold."""
 
@@ -64,6 +67,8 @@ def _may(principal: Principal, verb: str, resource: str, namespace: str, name: s
         return True
     if principal.role == ACCOUNT:
         return bool(rbac.allows(principal, verb, resource, namespace, name, subresource))
+    if verb == IMPERSONATE:
+        return False
     kind = _kind_of(principal, resource)
     at_home = principal.role == STUDENT and namespace == principal.namespace
     if verb in READ_VERBS:

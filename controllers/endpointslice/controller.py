@@ -115,7 +115,7 @@ class EndpointSliceController:
         )
         error = None if spec.get("publishNotReadyAddresses") else self._homeless(service, pods)
         operations = _operations(service, changes, trigger)
-        gone = [one.uid for one in operations if isinstance(one, Delete)]
+        gone = [one.uid or "" for one in operations if isinstance(one, Delete)]
         made = sum(1 for one in operations if isinstance(one, Create))
         self._expectations.expect(key, made, gone, work.now_ms)
         for result in (yield operations):
@@ -124,7 +124,7 @@ class EndpointSliceController:
             if isinstance(result.operation, Create):
                 self._expectations.created(key)
             elif isinstance(result.operation, Delete):
-                self._expectations.deleted(key, result.operation.uid)
+                self._expectations.deleted(key, result.operation.uid or "")
             if not _is_over(result.error):
                 error = result.error
         if error is not None:

@@ -68,13 +68,13 @@ class Patch:
 
 @dataclass(slots=True)
 class Delete:
-    """Delete an object, with DeleteOptions."""
+    """Delete an object, with DeleteOptions; `uid` and `resource_version` None: any."""
 
     resource: str
     namespace: str
     name: str
-    uid: str = ""
-    resource_version: str = ""
+    uid: str | None = None
+    resource_version: str | None = None
     grace_period_seconds: int | None = None
     propagation: Propagation = ""
 

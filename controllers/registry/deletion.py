@@ -41,7 +41,7 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
     if stored.name in kind.lasting:
         raise forbidden(kind.resource, stored.name, kind.lasting_because)
     resource = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
-    if operation.uid and operation.uid != stored.uid:
+    if operation.uid is not None and operation.uid != stored.uid:
         if kind.holds_itself or kind.delete_finalizer:
             why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {stored.uid}"
             raise conflict(kind.stored_resource, stored.name, why)
@@ -50,7 +50,7 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
             "The object might have been deleted and then recreated"
         )
         raise conflict(resource, stored.name, why)
-    if operation.resource_version and operation.resource_version != str(stored.revision):
+    if operation.resource_version is not None and operation.resource_version != str(stored.revision):
         why = (
             f"the ResourceVersion in the precondition ({operation.resource_version}) does not match the "
             f"ResourceVersion in record ({stored.revision}). The object might have been modified"

@@ -124,6 +124,6 @@ def _asked(operation: Operation) -> str:
         case Patch(patch={"metadata": {"resourceVersion": str(asked)}}):
             return asked
         case Delete(resource_version=asked):
-            return asked
+            return asked or ""
         case _:
             return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from typing import Any
 
 import pytest
@@ -230,6 +230,13 @@ def test_a_teacher_acts_as_anybody_and_nobody_else_does(room: Room) -> None:
     }
     room.made(f"{RBAC}/namespaces/default/rolebindings", binding)
     assert room.answer("GET", PODS, **{"impersonate-user": "jane", "impersonate-group": "dev\nops"}).status == 200
+    facts = {"impersonate-extra-scopes": "view\nedit", "impersonate-extra-acme.io%2fproject": "blue"}
+    assert told(**{"impersonate-user": "jane"}, **facts)["extra"] == {
+        "scopes": ["view", "edit"],
+        "acme.io/project": ["blue"],
+    }
+    told_groups = told(**{"impersonate-user": account, "impersonate-group": "ops"})["groups"]
+    assert told_groups == ["ops", "system:authenticated"]
     assert told(**{"impersonate-user": "teacher"})["groups"] == ["clustersim:teacher", "system:authenticated"]
     assert room.answer("GET", PODS, **{"impersonate-group": "dev"}).status == 500
     token = room.token("web")
@@ -238,6 +245,54 @@ def test_a_teacher_acts_as_anybody_and_nobody_else_does(room: Room) -> None:
         f'users "jane" is forbidden: User "{account}" cannot impersonate resource "users" in API group "" '
         "at the cluster scope"
     )
+
+
+def test_an_account_acts_as_whom_its_bindings_name(room: Room) -> None:
+    token = room.account("web") and room.token("web")
+    rules = [
+        {"verbs": ["impersonate"], "apiGroups": [""], "resources": ["users"], "resourceNames": ["jane"]},
+        {"verbs": ["impersonate"], "apiGroups": ["authentication.k8s.io"], "resources": ["userextras/scopes"]},
+        {"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]},
+    ]
+    room.made(f"{RBAC}/clusterroles", {"metadata": {"name": "acts"}, "rules": rules})
+    reference = {"kind": "ClusterRole", "name": "acts"}
+    subjects = [{"kind": "ServiceAccount", "name": "web", "namespace": "default"}, {"kind": "User", "name": "jane"}]
+    room.made(f"{RBAC}/clusterrolebindings", {"metadata": {"name": "acts"}, "roleRef": reference, "subjects": subjects})
+
+    def asked(**headers: str) -> tuple[int, str]:
+        answer = room.answer("GET", PODS, token=token, **headers)
+        return answer.status, json.loads(answer.body).get("message", "")
+
+    jane = {"impersonate-user": "jane", "impersonate-extra-scopes": "view"}
+    assert asked(**jane)[0] == 200
+    where = "at the cluster scope"
+    who = 'is forbidden: User "system:serviceaccount:default:web" cannot impersonate resource'
+    assert asked(**jane, **{"impersonate-group": "ops"}) == (
+        403,
+        f'groups "ops" {who} "groups" in API group "" {where}',
+    )
+    assert asked(**{**jane, "impersonate-user": "joe"}) == (403, f'users "joe" {who} "users" in API group "" {where}')
+    assert asked(**jane, **{"impersonate-extra-teams": "a"}) == (
+        403,
+        f'userextras.authentication.k8s.io "a" {who} "userextras/teams" in API group "authentication.k8s.io" {where}',
+    )
+    assert asked(**{"impersonate-user": "system:serviceaccount:default:web"}) == (
+        403,
+        f'serviceaccounts "web" {who} "serviceaccounts" in API group "" in the namespace "default"',
+    )
+
+
+def test_a_name_with_a_password_shows_nothing_of_who_asks(room: Room) -> None:
+    """Upstream looks for a bearer's token alone; here a password may be one, too."""
+    credentials = b64encode(b"jane:guessed").decode()
+    refused = json.loads(room.sent("GET", PODS, b"", authorization=f"Basic {credentials}").body)
+    assert refused["message"] == (
+        'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" '
+        'in the namespace "default"'
+    )
+    credentials = b64encode(f"jane:{room.teacher}".encode()).decode()
+    assert room.sent("GET", PODS, b"", authorization=f"Basic {credentials}").status == 200
+    assert room.sent("GET", PODS, b"", authorization="Bearer guessed").status == 401
 
 
 def test_no_token_is_made_in_a_namespace_that_ends_or_is_not_there(room: Room) -> None:

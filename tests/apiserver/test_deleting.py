@@ -148,6 +148,18 @@ def test_a_namespace_of_another_version_stays(sqlite_api: Any) -> None:
     assert why in refused["message"]
 
 
+@pytest.mark.parametrize("key", ["uid", "resourceVersion"])
+def test_an_empty_precondition_is_one_that_nothing_meets(sqlite_api: Any, key: str) -> None:
+    maps = "/api/v1/namespaces/default/configmaps"
+    assert sqlite_api.request("POST", maps, {"metadata": {"name": "kept"}})[0] in (201, 409)
+    status, refused, _ = sqlite_api.request("DELETE", f"{maps}/kept", {"preconditions": {key: ""}})
+    assert (status, refused["reason"]) == (409, "Conflict")
+    assert (
+        f"the {key.replace('r', 'R', 1) if key != 'uid' else 'UID'} in the precondition () does not match"
+        in (refused["message"])
+    )
+
+
 def test_who_leaves_the_pods_of_a_job_is_warned_even_where_there_is_none(sqlite_api: Any) -> None:
     status, _, headers = sqlite_api.request("DELETE", "/apis/batch/v1/namespaces/default/jobs/none")
     assert status == 404

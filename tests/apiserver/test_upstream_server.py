@@ -54,6 +54,11 @@ def test_one_check_is_asked_for_or_left_out(room: Room) -> None:
     assert "[+]etcd excluded: ok\n" in told
     told = room.answer("GET", "/livez", query={"verbose": "", "exclude": "nothing"}).body.decode()
     assert 'no matches for "nothing"' in told
+    left_out = {"verbose": "", "exclude": ["etcd", "nothing", "log", "at all"]}
+    told = room.answer("GET", "/livez", query=left_out).body.decode()
+    assert told.startswith("[+]ping ok\n[+]log excluded: ok\n[+]etcd excluded: ok\n")
+    why = 'warn: some health checks cannot be excluded: no matches for "at all","nothing"'
+    assert told.endswith(f"{why}\nlivez check passed\n")
 
 
 @does(f"{TABLES} return a 406 for a backend which does not implement metadata [Conformance]")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from clustersim.apiserver.handling import handle
-from clustersim.apiserver.messages import Request, Response, error_response
+from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
 from clustersim.apiserver.negotiation import formed
 from clustersim.classroom.keys import keys_of
 from clustersim.classroom.opening import open_session
@@ -43,7 +44,7 @@ class Room:
         path: str,
         body: Any = None,
         token: str = "",
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str | Sequence[str]] | None = None,
         **headers: str,
     ) -> Response:
         data = b"" if body is None else json.dumps(body).encode()
@@ -55,12 +56,13 @@ class Room:
         path: str,
         body: bytes,
         token: str = "",
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str | Sequence[str]] | None = None,
         **headers: str,
     ) -> Response:
         """Answer what is sent as it stands."""
         told = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json", **headers}
-        request = Request(method, self.code, path, query or {}, told, body)
+        text = urlencode(query or {}, doseq=True)
+        request = Request(method, self.code, path, parse_query(text), told, body, values=parse_values(text))
         try:
             answer = handle(request)
         except ApiError as error:

@@ -209,7 +209,7 @@ def _options(operation: Delete) -> Document:
     if operation.propagation:
         options["propagationPolicy"] = operation.propagation
     conditions = {"uid": operation.uid, "resourceVersion": operation.resource_version}
-    preconditions = {key: value for key, value in conditions.items() if value}
+    preconditions = {key: value for key, value in conditions.items() if value is not None}
     if preconditions:
         options["preconditions"] = preconditions
     return options

@@ -79,7 +79,7 @@ def _post(writing: Writing, operation: Create | Bind) -> Stored:
         # Everything that may refuse the delete is asked before the pod is told why it goes.
         writing.context.check(deletion, pod, None)
         writing.put(deletion.resource, _disrupted(pod.object, now), expected=pod.revision)
-        deletion = replace(deletion, resource_version="")
+        deletion = replace(deletion, resource_version=None)
     last = writing.delete(deletion)
     if spent is not None:
         budget, changed = spent
@@ -133,8 +133,8 @@ def _deletion_of(operation: Create, body: Mapping[str, Any]) -> Delete:
         operation.resource,
         operation.namespace,
         body["metadata"].get("name") or "",
-        uid=preconditions.get("uid") or "",
-        resource_version=preconditions.get("resourceVersion") or "",
+        uid=preconditions.get("uid"),
+        resource_version=preconditions.get("resourceVersion"),
         propagation=options.get("propagationPolicy") or _OLD_POLICY[options.get("orphanDependents")],
         grace_period_seconds=options.get("gracePeriodSeconds"),
     )
