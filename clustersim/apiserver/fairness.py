@@ -13,11 +13,12 @@ from typing import Any, Final
 from uuid import NAMESPACE_OID, uuid5
 
 from clustersim.apiserver import processtelling
-from clustersim.apiserver.messages import Response
-from clustersim.apiserver.routes import Target
+from clustersim.apiserver.messages import Request, Response
+from clustersim.apiserver.routes import PageNotFound, Target
 from clustersim.store import open_store
 from controllers.kinds.flowcontrol.flowschema import GROUP
 from controllers.kinds.flowcontrol.matching import Asked, schema_of, seats_of
+from scheduler_core.api.document import at
 
 REMEMBER_SECONDS: Final = 1.0
 """How long a session's schemas are believed without asking the database: every request is told its own."""
@@ -72,6 +73,92 @@ def metrics(session_id: int, *, forget: bool = False) -> Response:
         *(f'{name}{{priority_level="{level}"}} {count}' for level, count in seats.items()),
     ]
     return Response(200, "".join(f"{line}\n" for line in lines).encode(), processtelling.METRICS)
+
+
+DUMPS: Final = "/debug/api_priority_and_fairness/"
+
+_LEVEL_COLUMNS: Final = (
+    "PriorityLevelName",
+    "ActiveQueues",
+    "IsIdle",
+    "IsQuiescing",
+    *(f"{what}Requests" for what in ("Waiting", "Executing", "Dispatched", "Rejected", "Timedout", "Cancelled")),
+)
+_QUEUE_COLUMNS: Final = (
+    "PriorityLevelName",
+    "Index",
+    "PendingRequests",
+    "ExecutingRequests",
+    "SeatsInUse",
+    "NextDispatchR",
+    "InitialSeatsSum",
+    "MaxSeatsSum",
+    "TotalWorkSum",
+)
+_REQUEST_COLUMNS: Final = (
+    "PriorityLevelName",
+    "FlowSchemaName",
+    "QueueIndex",
+    "RequestIndexInQueue",
+    "FlowDistingsher",
+    "ArriveTime",
+    "InitialSeats",
+    "FinalSeats",
+    "AdditionalLatency",
+    "StartTime",
+)
+_DETAIL_COLUMNS: Final = (
+    "UserName",
+    "Verb",
+    "APIPath",
+    "Namespace",
+    "Name",
+    "APIVersion",
+    "Resource",
+    "SubResource",
+)
+
+_NO_SEATS: Final = "0.00000000ss"
+_WIDTH_MIN: Final = 8
+"""Letters of the narrowest column, its comma and a space included."""
+
+
+def dump(session_id: int, request: Request) -> Response:
+    """Answer what levels and queues hold, which is nothing: no request waits (apf_controller_debug.go).
+
+    Raises:
+        ApiError: 404.
+    """
+    store = open_store(session_id)
+    stored = {one.name: one.object for one in store.list(_LEVELS)[0]}
+    match request.path.removeprefix(DUMPS):
+        case "dump_priority_levels":
+            rows = [[level, "0", "true", "false", *["0"] * 6] for level in seats_of(stored.values())]
+            return _tabbed([_LEVEL_COLUMNS, *rows])
+        case "dump_queues":
+            queues = {level: at(one, "spec", "limited", "limitResponse", "queuing") for level, one in stored.items()}
+            rows = [
+                [level, str(index), "0", "0", "0", _NO_SEATS, "0", "0", _NO_SEATS]
+                for level, queuing in sorted(queues.items())
+                for index in range((queuing or {}).get("queues") or 0)
+            ]
+            return _tabbed([_QUEUE_COLUMNS, *rows])
+        case "dump_requests":
+            more = _DETAIL_COLUMNS if request.query.get("includeRequestDetails") else ()
+            return _tabbed([[*_REQUEST_COLUMNS, *more]])
+        case _:
+            raise PageNotFound
+
+
+def _tabbed(rows: Sequence[Sequence[str]]) -> Response:
+    """Return rows as Go's text/tabwriter sets them: all cells but the last padded to their column."""
+    cells = [[f"{cell}," for cell in row[:-1]] for row in rows]
+    widths = [max(_WIDTH_MIN, *(len(cell) + 1 for cell in column)) for column in zip(*cells, strict=True)]
+    lines = (
+        "".join(cell.ljust(width) for cell, width in zip(one, widths, strict=True)) + row[-1] + "\n"
+        for one, row in zip(cells, rows, strict=True)
+    )
+    return Response(200, "".join(lines).encode(), processtelling.TEXT)
 
 
 def _flow(session_id: int) -> Flow:

@@ -150,6 +150,8 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             return fairness.metrics(principal.session_id, forget=request.method == "DELETE")
         case "metrics" if request.path == "/metrics/slis":
             return processtelling.slis()
+        case "debug" if request.path.startswith(fairness.DUMPS):
+            return fairness.dump(principal.session_id, request)
         case "debug":
             return processtelling.debug(request)
         case ".well-known" | "openid" if path in openid.PATHS:

@@ -40,11 +40,13 @@ _HOOKS: Final = (
     "apiservice-registration-controller",
     "apiservice-discovery-controller",
     "kube-apiserver-autoregistration",
-    "apiservice-openapi-controller",
-    "apiservice-openapiv3-controller",
-    "storage-readiness",
 )
-_STARTED: Final = (*(f"poststarthook/{hook}" for hook in _HOOKS), "autoregister-completion")
+_STARTED: Final = (
+    *(f"poststarthook/{hook}" for hook in _HOOKS),
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+)
 CHECKS: Final = {
     "healthz": ("ping", "log", "etcd", *_STARTED),
     "livez": ("ping", "log", "etcd", *_STARTED),

@@ -61,6 +61,46 @@ def test_one_check_is_asked_for_or_left_out(room: Room) -> None:
     assert told.endswith(f"{why}\nlivez check passed\n")
 
 
+def test_the_checks_are_those_of_default_feature_gates() -> None:
+    assert CHECKS["livez"][:3] == ("ping", "log", "etcd")
+    assert CHECKS["livez"][-1] == "poststarthook/apiservice-openapiv3-controller"
+    assert CHECKS["readyz"][-1] == "shutdown"
+    assert "poststarthook/storage-readiness" not in CHECKS["readyz"]
+
+
+def test_levels_and_queues_are_dumped_as_a_text(room: Room) -> None:
+    dumps = "/debug/api_priority_and_fairness"
+    told = room.answer("GET", f"{dumps}/dump_priority_levels")
+    assert told.content_type == "text/plain; charset=utf-8"
+    lines = told.body.decode().split("\n")
+    assert lines[0].startswith("PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, Executing")
+    assert lines[1].startswith("catch-all,         0,            true,   false,       0,               0,  ")
+    assert [line.partition(",")[0] for line in lines[1:4]] == ["catch-all", "exempt", "global-default"]
+    level = {
+        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+        "kind": "PriorityLevelConfiguration",
+        "metadata": {"name": "narrow"},
+        "spec": {
+            "type": "Limited",
+            "limited": {"limitResponse": {"type": "Queue", "queuing": {"queues": 2, "handSize": 1}}},
+        },
+    }
+    room.made(f"{FLOWS}/prioritylevelconfigurations", level)
+    queues = room.answer("GET", f"{dumps}/dump_queues").body.decode().split("\n")
+    assert queues[0].startswith("PriorityLevelName, Index,  PendingRequests, ExecutingRequests, SeatsInUse, NextD")
+    mine = [line for line in queues if line.startswith("narrow,")]
+    assert mine == [
+        f"narrow,            {one},      0,               0,                 0,          0.00000000ss,  0,"
+        "               0,           0.00000000ss"
+        for one in range(2)
+    ]
+    brief = room.answer("GET", f"{dumps}/dump_requests").body.decode()
+    assert brief.endswith("AdditionalLatency, StartTime\n")
+    details = {"includeRequestDetails": "1"}
+    assert room.answer("GET", f"{dumps}/dump_requests", query=details).body.decode().endswith("Resource, SubResource\n")
+    assert room.answer("GET", f"{dumps}/dump_nothing").status == 404
+
+
 @does(f"{TABLES} return a 406 for a backend which does not implement metadata [Conformance]")
 def test_a_review_has_no_table(room: Room) -> None:
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
