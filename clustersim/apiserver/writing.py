@@ -33,6 +33,7 @@ from controllers.log.operations import Create, Patch, PatchType, Update
 from controllers.log.store import Stored
 from controllers.registry.context import Context
 from controllers.registry.gojson import syntax_error
+from controllers.registry.incoming import nameless
 from controllers.registry.kind import Subresource
 from controllers.registry.reading import check_body, check_type, checked
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
@@ -107,8 +108,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
         if subresource is None or subresource.body is None:
             # Upstream reads the whole body before it looks at the name.
             checked(target.kind, document, context)
-        undetermined = f"the name of the object ({name} based on URL) was undeterminable"
-        refusal = bad_request(f"{undetermined}: name must be provided")
+        refusal = nameless(name)
         refusal.warnings = tuple(context.warnings)
         raise refusal
     operation: Update | Create = Update(target.kind.resource, home, name, document, target.subresource)
@@ -116,7 +116,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     makes = target.kind.made_by_put and not target.subresource and metadata["name"] == name
     if makes and ReadView(store).get(target.kind.resource, home, name) is None:
         # What is not there is made.
-        operation, status = Create(target.kind.resource, home, document), 201
+        operation, status = Create(target.kind.resource, home, document, replaces=True), 201
     stored = apply(store, operation, context, answerable(request, target))
     return object_of(store, request, target, stored, context, status)
 

@@ -32,7 +32,8 @@ class Form(NamedTuple):
 class Create:
     """Create an object. `resource` is a group resource: `pods`, `deployments.apps`.
 
-    `form`: what the body was made of, where many are made alike; None: it stands alone.
+    `form`: what the body was made of, where many are made alike; None: it stands alone. `replaces`: it was asked for
+    as a change of what may be there, by a PUT or an applied configuration.
     """
 
     resource: str
@@ -40,6 +41,7 @@ class Create:
     object: dict[str, Any]
     subresource: str = ""
     form: Form | None = None
+    replaces: bool = False
 
 
 @dataclass(slots=True)

@@ -55,9 +55,17 @@ class Written(str):
     """A value as a message shows it, written already."""
 
 
+_ESCAPED: Final = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"})
+"""Letters that Go's encoder writes by their numbers, lest somebody reads them as HTML."""
+
+
 def written(value: Any) -> Written:
     """Return a value as JSON, its members in the order in which they stand."""
-    return Written(msgspec.json.encode(value).decode()[:SHOWN_STRUCT_MAX])
+    return Written(_json(msgspec.json.encode(value)))
+
+
+def _json(data: bytes) -> str:
+    return data.decode()[:SHOWN_STRUCT_MAX].translate(_ESCAPED)
 
 
 def shown(value: Any) -> str:
@@ -67,7 +75,7 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         return quoted(value[:SHOWN_LETTERS_MAX])
     if value is None or isinstance(value, (bool, list, tuple, dict)):
-        return msgspec.json.encode(value, order="deterministic").decode()[:SHOWN_STRUCT_MAX]
+        return _json(msgspec.json.encode(value, order="deterministic"))
     return repr(value)[:SHOWN_LETTERS_MAX]
 
 
@@ -102,7 +110,12 @@ def duplicate(field: str, value: Any) -> Cause:
 
 
 def unsupported(field: str, value: Any, allowed: Iterable[str], *, ordered: bool = True) -> Cause:
-    """Return `Unsupported value` with what is supported, in alphabetical order or as upstream lists it."""
+    """Return `Unsupported value` with what is supported, in alphabetical order or as upstream lists it.
+
+    What is chosen from words has mostly a type of its own in Go: then it is written as JSON.
+    """
+    if isinstance(value, str) and not isinstance(value, Written):
+        value = Written(quoted(value[:SHOWN_LETTERS_MAX]).translate(_ESCAPED))
     listed = ", ".join(f'"{item}"' for item in (sorted(allowed) if ordered else allowed))
     return Cause(field, f"Unsupported value: {shown(value)}: supported values: {listed}", "FieldValueNotSupported")
 

@@ -17,7 +17,7 @@ from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.repeats import Run
 from controllers.registry.schema import fill, model
-from controllers.registry.subresources import check_version
+from controllers.registry.subresources import check_version, names_version
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 
@@ -100,8 +100,10 @@ def new_document(
     with context.step("registry", "decode") as read:
         document, missing = reading.decoded(kind, operation.object, {}, context)
         metadata = child(document, "metadata")
-        # What is no number is no version to upstream's storage, which tells of one without a reason.
-        if (version := metadata.pop("resourceVersion", "")).isdecimal() and int(version):
+        version = metadata.pop("resourceVersion", "")
+        if operation.replaces:
+            check_version(version or "0")
+        elif names_version(version) and not context.dry_run:
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         _check_namespace(kind, metadata, operation.namespace)
     # A name that will be made is not known yet to what mutates.
@@ -123,6 +125,9 @@ def new_document(
         metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
     kind.prepare(document)
     kind.defaults(document)
+    if context.field_manager and isinstance(document.get("status"), dict):
+        # What the engine writes is whole.
+        fill(document["status"], model(kind.schema).fields["status"].model)
     filled = None if read is None else additions.added(kind, operation.object, document)
     if filled is not None:
         additions.tell(read, filled.own)
@@ -140,6 +145,9 @@ def new_document(
         kind.settle(document)
     if filled is not None:
         additions.tell(ruled, filled.systems)
+    if version and context.dry_run:
+        # What is not stored is shown with the one that was sent.
+        metadata["resourceVersion"] = version
     return _arranged(document)
 
 
@@ -227,8 +235,8 @@ def changed_document(
         document, missing = reading.decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
-    fixed = metadata_rules.unchanged(metadata, old["metadata"]) * (1 + kind.metadata_checks[1])
-    _keep_metadata(metadata, old["metadata"])
+    fixed = metadata_rules.unchanged(metadata, old["metadata"])
+    _keep_metadata(metadata, old["metadata"], named=bool(context.field_manager))
     if not context.dry_run:
         # Storage keeps none; what is not stored is shown with the one that was sent.
         metadata.pop("selfLink", None)
@@ -272,15 +280,19 @@ def changed_document(
             now = spelling.of_document(kind, document, operation, context.spelled)
             causes += spelling.unchanged(kind, document, old, stored.data, now)
         lacking = reading.still_missing(kind, missing, document)
-        if metadata != old["metadata"]:
-            looks, any_finalizers = kind.metadata_checks, kind.any_finalizers
+        if fixed or metadata != old["metadata"]:
             causes = (
                 metadata_rules.validate_change(
-                    metadata, old["metadata"], kind.names, looks, any_finalizers=any_finalizers
+                    metadata,
+                    old["metadata"],
+                    kind.names,
+                    kind.metadata_checks,
+                    any_finalizers=kind.any_finalizers,
+                    fixed=fixed,
                 )
                 + causes
             )
-        _refuse(kind, stored.name, fixed + causes, lacking)
+        _refuse(kind, stored.name, causes, lacking)
         reading.tell_zeroes(kind, missing, document)
     # What defaults have filled is no longer empty.
     emptied = any(not reading.is_there(document, path) for path in context.emptied)
@@ -390,15 +402,27 @@ def check_sent(kind: Kind, operation: Update, context: Context) -> None:
     reading.decoded(kind, operation.object, {}, context)
     metadata = operation.object.get("metadata")
     if isinstance(metadata, dict):
-        _check_place(kind, metadata, operation.namespace, operation.name)
+        check_place(kind, metadata, operation.namespace, operation.name)
 
 
-def _check_place(kind: Kind, metadata: Mapping[str, Any], namespace: str, name: str) -> None:
+def check_place(kind: Kind, metadata: Mapping[str, Any], namespace: str, name: str, *, needed: bool = False) -> None:
+    """Refuse metadata of an object that lies elsewhere than a path leads; `needed`: it has to tell its name.
+
+    Raises:
+        ApiError: 400.
+    """
+    if kind.namespaced and metadata.get("namespace") not in (None, "", namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     sent = metadata.get("name")
     if sent not in (None, "", name):
         raise bad_request(f"the name of the object ({sent}) does not match the name on the URL ({name})")
-    if kind.namespaced and metadata.get("namespace") not in (None, "", namespace):
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    if needed and not sent:
+        raise nameless(name)
+
+
+def nameless(name: str) -> ApiError:
+    """Return the 400 of an object that does not tell its name."""
+    return bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
 
 
 def _check_preconditions(
@@ -411,7 +435,7 @@ def _check_preconditions(
     metadata = changed.get("metadata")
     if metadata is None:
         return
-    _check_place(kind, metadata, stored.namespace, stored.name)
+    check_place(kind, metadata, stored.namespace, stored.name)
     uid = metadata.get("uid")
     if uid not in (None, "", stored.uid):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
@@ -452,6 +476,7 @@ def _changed_part(
         if changed.get("metadata") is None:
             written.pop("metadata", None)
     decoded, _ = reading.decoded(kind, written, {}, context)
+    context.emptied = {path: empty for path, empty in context.emptied.items() if path.startswith((key, "metadata"))}
     if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)
@@ -466,10 +491,14 @@ def _changed_part(
         document.pop(key, None)
     subresource.complete(document, old, wire_time(context.unix_ms))
     causes: list[Cause] = []
-    if any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
-        _keep_metadata(metadata, old["metadata"])
+    fixed: list[Cause] = []
+    if context.field_manager and subresource.carries and isinstance(sent.get("metadata"), dict):
+        fixed = metadata_rules.unchanged(sent["metadata"], old["metadata"])
+    if fixed or any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
+        _keep_metadata(metadata, old["metadata"], named=bool(context.field_manager))
         metadata_rules.drop_empty(metadata)
-        causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, (0, kind.metadata_checks[1]))
+        looks = (0, kind.metadata_checks[1])
+        causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, looks, fixed=fixed)
     causes += _as_sent(lambda document: subresource.part_rules(document, old), document, context)
     _refuse(kind, stored.name, causes)
     return document
@@ -496,7 +525,8 @@ def _carried(
     }
 
 
-def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
+def _keep_metadata(metadata: Document, old: Mapping[str, Any], *, named: bool) -> None:
+    """Put the metadata that the server owns in its place; `named`: it may say anew what its name was made from."""
     for key in _KEPT:
         if key in old:
             metadata[key] = old[key]
@@ -506,7 +536,7 @@ def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
         metadata["managedFields"] = old["managedFields"]
     else:
         metadata.pop("managedFields", None)
-    if "generateName" in old:
+    if "generateName" in old and not named:
         metadata["generateName"] = old["generateName"]
     author = old.get("annotations", {}).get(metadata_rules.CREATED_BY)
     annotations = dict(metadata.get("annotations") or {})

@@ -243,7 +243,7 @@ class Subresource:
     """Whether nobody comes to own the part by a write of the whole object (upstream's GetResetFields)."""
     merged: Callable[[Any, Any], Any] = _replaced
     """(part before, part sent) → the part to store."""
-    carries: tuple[Literal["labels", "annotations", "finalizers", "ownerReferences"], ...] = ()
+    carries: tuple[Literal["labels", "annotations", "finalizers", "ownerReferences", "generateName"], ...] = ()
     """What of the metadata sent with it is stored too."""
     complete: Callable[[Document, Mapping[str, Any], str], None] = _complete
     """(object with the part and the metadata in their places, object before, wire time): puts defaults into them, and

@@ -228,25 +228,27 @@ def validate_change(
     again: tuple[int, int],
     *,
     any_finalizers: bool = False,
+    fixed: Sequence[Cause] = (),
 ) -> list[Cause]:
     """Check changed metadata as often as upstream does: it tells each cause once a look.
 
-    `again`: how often the kind's own rules look, by those of creates and by those of changes.
+    `again`: how often the kind's own rules look, by those of creates and by those of changes. `fixed`: what `unchanged`
+    said of what was sent.
     Source: rest/update.go, validateCommonFields, and what a kind's ValidateUpdate calls.
     """
     whole, changes = again
-    causes = _common(metadata, "path") + _changes(metadata, old)
+    causes = _common(metadata, "path") + _changes(metadata, old, fixed)
+    for _ in range(changes):
+        causes += _changes(metadata, old, fixed)
+        causes += [] if any_finalizers else _kubernetes_finalizers(metadata.get("finalizers") or ())
     for _ in range(whole):
         causes += validate(metadata, names, any_finalizers=any_finalizers)
-    for _ in range(changes):
-        causes += _changes(metadata, old)
-        causes += [] if any_finalizers else _kubernetes_finalizers(metadata.get("finalizers") or ())
     return causes
 
 
-def _changes(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+def _changes(metadata: Mapping[str, Any], old: Mapping[str, Any], fixed: Sequence[Cause]) -> list[Cause]:
     """Check changed metadata once (apimachinery, ValidateObjectMetaAccessorUpdate)."""
-    return validate_update(metadata, old) + _texts(metadata)
+    return [*validate_update(metadata, old), *fixed, *_texts(metadata)]
 
 
 def unchanged(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:

@@ -13,7 +13,7 @@ from controllers.registry.decoding import from_unstructured
 from controllers.registry.fieldowners import managers, scales
 from controllers.registry.fieldowners.managers import Entry, Scope, applied, check_object, title_of
 from controllers.registry.gotext import json_name
-from controllers.registry.incoming import Own, other_object
+from controllers.registry.incoming import Own, check_place, other_object
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
 from controllers.registry.schema import check
@@ -118,10 +118,7 @@ def application(
         check_object(config, scope.api_version, kind.kind)
         whole = None if stored is None else kind.outward(without_creator(stored.object))
         document, owners = applied(scope, whole, config, context.field_manager, time, force=operation.force)
-    _check_identity(kind, stored, config, operation.name)
-    if stored is None:
-        metadata = document.get("metadata")
-        document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": operation.name}
+    _check_identity(kind, stored, config, operation)
     return Application(document, owners, stored)
 
 
@@ -144,17 +141,14 @@ def _configuration(patch: Any) -> Document:
     )
 
 
-def _check_identity(kind: Kind, stored: Stored | None, config: Mapping[str, Any], name: str) -> None:
-    """Refuse what is meant for an object that is there no more, or under another name."""
-    metadata = config.get("metadata")
+def _check_identity(kind: Kind, stored: Stored | None, config: Mapping[str, Any], operation: Patch) -> None:
+    """Refuse what is meant for an object that is there no more, in another namespace or under another name."""
+    metadata, name = config.get("metadata"), operation.name
     given = metadata if isinstance(metadata, dict) else {}
-    if given.get("name") not in (None, "", name):
-        raise bad_request(f"the name of the object ({given['name']}) does not match the name on the URL ({name})")
     uid = given.get("uid")
-    if not uid:
-        return
-    if stored is None:
+    if uid and stored is None:
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(kind.stored_resource, name, why)
-    if uid != stored.uid:
+    check_place(kind, given, operation.namespace, name, needed=stored is None)
+    if uid and stored is not None and uid != stored.uid:
         raise other_object(kind, stored, uid)

@@ -142,6 +142,13 @@ class Report:
     unknown: list[str] = field(default_factory=list)
     emptied: dict[str, Any] = field(default_factory=dict)
     """Where empty lists and maps were left out, metadata's aside."""
+    stops: int = 0
+    """How many of `wrong`, its first ones, are of types that read themselves: at those Go's decoder stops."""
+
+    def stop(self, cause: Cause) -> None:
+        """Take what is wrong with a value of a type that reads itself: it is told before what is of another type."""
+        self.wrong.insert(self.stops, cause)
+        self.stops += 1
 
 
 def _field_type(module: str, owner: str, name: str, annotation: str, default: Any) -> FieldType:
@@ -523,7 +530,8 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
         case "bytes":
             good = isinstance(value, str)
             if good and (why := decoding.base64_error(value)):
-                return _unread(value, why, path, report)
+                report.wrong.append(Cause(path, why, "FieldValueInvalid"))
+                return value
             if good and ("\n" in value or "\r" in value):
                 return value.replace("\n", "").replace("\r", "")
         case "quantity":
@@ -586,11 +594,18 @@ def _check_quantity(value: Any, path: str, report: Report) -> Any:
 
 
 def _unread(value: Any, why: str, path: str, report: Report) -> Any:
-    report.wrong.append(Cause(path, why, "FieldValueInvalid"))
+    report.stop(Cause(path, why, "FieldValueInvalid"))
     return value
+
+
+_SELF_READING: Final = ("int-or-string", "time", "micro-time")
 
 
 def _mismatch(value: Any, entry: FieldType, path: str, report: Report, type_name: str = "") -> Any:
     message = decoding.mismatch(value, entry.owner, path, type_name or entry.go_name)
-    report.wrong.append(Cause(path, message, "FieldValueTypeInvalid"))
+    cause = Cause(path, message, "FieldValueTypeInvalid")
+    if entry.scalar in _SELF_READING and not (entry.container and isinstance(value, (dict, list))):
+        report.stop(cause)
+    else:
+        report.wrong.append(cause)
     return value

@@ -110,7 +110,8 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
         merged_set = _arranged(merged_set, value, existing or [])
         current[key] = _arranged(merged_set, order, existing or []) if isinstance(order, list) else merged_set
     else:
-        current[key] = [_stripped(item) if isinstance(item, dict) else item for item in value]
+        # What replaces a list is taken as it stands: directives in it are fields that nobody knows.
+        current[key] = list(value)
 
 
 def _failed(why: str) -> ApiError:

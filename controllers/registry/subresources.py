@@ -12,8 +12,14 @@ from controllers.registry.schema import check
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, invalid
 
+_VERSION_MAX: Final = 2**64 - 1
+"""The highest version that upstream's storage reads."""
+
 STATUS: Final = Subresource(
-    "status", part="status", carries=("labels", "annotations", "finalizers", "ownerReferences"), components=True
+    "status",
+    part="status",
+    carries=("labels", "annotations", "finalizers", "ownerReferences", "generateName"),
+    components=True,
 )
 """Upstream's strategies for it restore the spec and leave the metadata as it was sent."""
 
@@ -125,8 +131,16 @@ def check_version(version: Any) -> None:
         ApiError: 500.
     """
     text = str(version)[:80]
-    if not (text.isascii() and text.isdigit()):
-        raise ApiError(500, "", f'strconv.ParseUint: parsing "{text}": invalid syntax')
+    is_number = text.isascii() and text.isdigit()
+    if not is_number or int(text) > _VERSION_MAX:
+        why = "value out of range" if is_number else "invalid syntax"
+        raise ApiError(500, "", f'strconv.ParseUint: parsing "{text}": {why}')
+
+
+def names_version(version: Any) -> bool:
+    """Return whether upstream's storage reads a version in this, other than that of what was never stored."""
+    text = str(version)[:80]
+    return text.isascii() and text.isdigit() and 0 < int(text) <= _VERSION_MAX
 
 
 def selector_text(selector: Mapping[str, Any]) -> str:

@@ -190,7 +190,7 @@ class Write:
         draft = Draft(document, spelling.of_document(kind, document, operation, self.context.spelled))
         if there is None:
             self.context.check(operation, None, draft)
-            self._warn(kind, document)
+        self._warn(kind, document)
         charges = passing.validate(document, name)
         if there is not None:
             with self.context.step("store"):
@@ -335,7 +335,7 @@ class Write:
             raise reading.Unreadable(400, "BadRequest", why)
         unknown = sorted(key for key in changed if key not in ("apiVersion", "kind"))
         reading.report_unknown(kind, unknown, self.context)
-        raise _nameless(name)
+        raise incoming.nameless(name)
 
     def _take(
         self, kind: Kind, stored: Stored, changed: Document, operation: Patch, subresource: Subresource | None
@@ -348,7 +348,7 @@ class Write:
         if uid and uid != stored.uid and self.context.field_manager:
             raise incoming.other_object(kind, stored, uid)
         if isinstance(metadata, dict) and not metadata.get("name"):
-            raise _nameless(stored.name)
+            raise incoming.nameless(stored.name)
         if view is not None:
             return self._update(
                 kind, Update(kind.resource, operation.namespace, operation.name, changed, operation.subresource)
@@ -393,7 +393,7 @@ class Write:
             document = asked.inward(reading.checked(asked, document, self.context))
         if stored is None:
             self.context.created = True
-            return self._create(kind, Create(kind.resource, operation.namespace, document))
+            return self._create(kind, Create(kind.resource, operation.namespace, document, replaces=True))
         if subresource is None or subresource.view is None:
             return self._replace(kind, stored, document, operation, subresource)
         return self._change(kind, stored, document, operation, subresource)
@@ -508,11 +508,6 @@ def _written(kind: Kind, name: str) -> Subresource | None:
     if subresource is None or not (subresource.part or subresource.change):
         raise ApiError(405, "MethodNotAllowed", f"update is not supported on {kind.resource}/{name}")
     return subresource
-
-
-def _nameless(name: str) -> ApiError:
-    """Return the 400 of an object that a patch left without a name."""
-    return bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
 
 
 def _outward(asked: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:

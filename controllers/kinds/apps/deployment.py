@@ -70,7 +70,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes = fields.non_negative("spec.replicas", spec.get("replicas"))
     causes += pod.selector(document, "deployment", unread="invalid label selector")
-    causes += pod.template("spec.template", spec.get("template"))
+    causes += pod.template("spec.template", spec.get("template")) if pod.selects(spec) else []
     causes += _strategy(spec)
     for key in ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
         causes += fields.non_negative(f"spec.{key}", spec.get(key))

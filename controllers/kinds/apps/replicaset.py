@@ -34,7 +34,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes = fields.non_negative("spec.replicas", spec.get("replicas"))
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     causes += pod.selector(document, "deployment", unread="invalid label selector")
-    return causes + pod.template("spec.template", spec.get("template"))
+    return causes + (pod.template("spec.template", spec.get("template")) if pod.selects(spec) else [])
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:

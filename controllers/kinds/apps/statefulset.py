@@ -107,6 +107,8 @@ def _rules(spec: Mapping[str, Any], *, new: bool) -> list[Cause]:
     if spec.get("serviceName") and new:
         causes += fields.label_name("spec.serviceName", spec["serviceName"])
     causes += pod.selector({"spec": spec}, "statefulset")
+    if not pod.selects(spec):
+        return causes + pod.runs_for_ever("spec.template", at(spec, "template", "spec") or {}, "StatefulSet")
     causes += pod.template("spec.template", _with_claims(spec), "StatefulSet")
     # Upstream checks these labels and annotations twice.
     causes += fields.labels("spec.template.labels", at(spec, "template", "metadata", "labels"))

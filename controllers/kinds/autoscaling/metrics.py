@@ -138,7 +138,7 @@ def reference(where: str, target: Mapping[str, Any], *, core: bool) -> list[Caus
     if version.count("/") > 1:
         why = f"unexpected GroupVersion string: {version}"
         causes.append(fields.bad(f"{where}.apiVersion", version, why))
-    elif not core and "/" not in version:
+    elif not core and not version.rpartition("/")[0]:
         causes.append(fields.bad(f"{where}.apiVersion", version, "apiVersion must specify API group"))
     return causes
 

@@ -74,7 +74,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return core.rules(document, "reportingController")
 
 
-def _admit(document: dict[str, Any], lookup: Any) -> list[Cause]:
+def _validate_new(document: dict[str, Any]) -> list[Cause]:
     """Check what only a new event of this version has to have."""
     causes = _series(document)
     if document.get("eventTime") is None:
@@ -117,7 +117,7 @@ KIND: Final = Kind(
     names="path",
     stored_as=replace(
         core.KIND,
-        admit=_admit,
+        validate_new=_validate_new,
         validate=_validate,
         validate_update=_validate_update,
         metadata_checks=(0, 1),

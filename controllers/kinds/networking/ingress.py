@@ -37,7 +37,7 @@ def _defaults(document: dict[str, Any]) -> None:
                 del path["path"]
 
 
-def _admit(document: dict[str, Any], lookup: Any) -> list[Cause]:
+def _validate_new(document: dict[str, Any]) -> list[Cause]:
     named, wanted = at(document, "metadata", "annotations", CLASS), at(document, "spec", "ingressClassName")
     if named is None or wanted is None or named == wanted:
         return []
@@ -49,7 +49,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
     backend = spec.get("defaultBackend")
     if not spec.get("rules") and backend is None:
-        causes.append(fields.bad("spec", None, "either `defaultBackend` or `rules` must be specified"))
+        causes.append(fields.bad("spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified"))
     if backend is not None:
         causes += _backend("spec.defaultBackend", backend)
     for index, rule in enumerate(spec.get("rules") or ()):
@@ -180,7 +180,7 @@ KIND: Final = Kind(
     whole_rules=True,
     prepare=_prepare,
     defaults=_defaults,
-    admit=_admit,
+    validate_new=_validate_new,
     warns_made=_warns,
     validate=_validate,
     columns=(

@@ -64,6 +64,12 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
     causes = fields.labels(f"{field}.labels", metadata.get("labels"))
     causes += annotations_of(field, document)
     causes += pod_spec(f"{field}.spec", spec) + no_ephemeral(field, spec)
+    return causes + runs_for_ever(field, spec, kind)
+
+
+def runs_for_ever(field: str, spec: Mapping[str, Any], kind: str) -> list[Cause]:
+    """Check that the pods of the template at `field` are not to end, worded for its workload's kind."""
+    causes: list[Cause] = []
     restart = spec.get("restartPolicy")
     if restart and restart != "Always":
         causes.append(fields.unsupported(f"{field}.spec.restartPolicy", restart, ("Always",)))
@@ -77,6 +83,11 @@ def no_ephemeral(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     """Refuse ephemeral containers in the pod template at `field`."""
     why = "ephemeral containers not allowed in pod template"
     return [fields.not_allowed(f"{field}.spec.ephemeralContainers", why)] if spec.get("ephemeralContainers") else []
+
+
+def selects(spec: Mapping[str, Any]) -> bool:
+    """Return whether a workload's selector can be read: upstream looks at no template that another would select."""
+    return not fields.label_selector("", spec.get("selector"))
 
 
 def selector(document: Mapping[str, Any], kind: str, *, needed: bool = True, unread: str | None = "") -> list[Cause]:
