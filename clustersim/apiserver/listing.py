@@ -121,9 +121,13 @@ def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any],
         data = (stored.data for stored in page.items)
         return Response(200, protobuf.encode_list(kind.api_version, kind.kind, metadata, data), PROTOBUF)
     # The documents are JSON already: joining bytes costs a tenth of decoding and encoding thousands of pods.
-    # Items of a typed list do not repeat what the list says of them.
+    if kind.kept_in:
+        # Lists of kinds that are defined have no type of their own: all is told.
+        metadata = {"continue": "", **metadata}
     head = msgspec.json.encode({"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": metadata})
-    body = b'%b,"items":[%b]}\n' % (head[:-1], b",".join(_untyped(stored.data) for stored in page.items))
+    # Items of a typed list do not repeat what the list says of them.
+    shown = bytes if kind.kept_in else _untyped
+    body = b'%b,"items":[%b]}\n' % (head[:-1], b",".join(shown(stored.data) for stored in page.items))
     return Response(200, body)
 
 

@@ -18,7 +18,7 @@ from controllers.custom.paths import PathError, parse
 from controllers.custom.scaling import scale_causes, scale_of
 from controllers.custom.values import validate
 from controllers.log.store import Stored, copy_object
-from controllers.registry.kind import VERBS, Kind, Subresource
+from controllers.registry.kind import Kind, Subresource
 from controllers.registry.schema import Report
 from scheduler_core.api.document import Document, FrozenDocument, condition
 from scheduler_core.api.errors import Cause
@@ -32,7 +32,10 @@ REMEMBERED_BYTES_MAX: Final = 8 * 1024 * 1024
 much."""
 
 _STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
-_ENDING: Final = tuple(verb for verb in VERBS if verb != "create")
+_VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+"""In the order in which upstream's controller of discovery lists them."""
+
+_ENDING: Final = ("delete", "deletecollection", "get", "list", "watch")
 """What may be done to instances while their definition is being deleted: finalizers have to go."""
 
 
@@ -95,7 +98,7 @@ def is_ending(definition: FrozenDocument) -> bool:
 def _kind(definition: FrozenDocument, version: Mapping[str, Any], rules: Rules, kept: Rules) -> Kind:
     spec, names = definition["spec"], _names(definition)
     kept_as = kept.api_version.rpartition("/")[2]
-    verbs = _ENDING if is_ending(definition) else VERBS
+    verbs = _ENDING if is_ending(definition) else _VERBS
     deprecated = ""
     if version.get("deprecated"):
         usual = f"{spec['group']}/{version['name']} {names['kind']} is deprecated"

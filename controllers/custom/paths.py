@@ -96,7 +96,7 @@ def _items(value: Any) -> Sequence[Any]:
 
 
 def _literal(text: str) -> Any:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+    if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1]
     if text in ("true", "false"):
         return text == "true"
@@ -190,7 +190,7 @@ def _bracket(text: str) -> Step:
         return _wildcard
     if text.startswith("?("):
         return _filter(text)
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+    if len(text) > 1 and text[0] == text[-1] == "'":
         return _field(text[1:-1])
     found = _SLICE.fullmatch(text)
     if found is None or not text:

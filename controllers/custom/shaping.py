@@ -7,7 +7,7 @@ changed in place: the caller owns them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from scheduler_core.api.errors import Cause
 def checked(document: dict[str, Any], node: Node) -> Report:
     """Normalise an object, or some members of one, and report what was unknown or of a wrong type."""
     report = Report()
+    _whole_numbers(document)
     prune(document, node.as_embedded(), "", report.unknown)
     _drop_nulls(document, node)
     # Upstream tells them by the alphabet: its maps have no order.
@@ -26,6 +27,21 @@ def checked(document: dict[str, Any], node: Node) -> Report:
     _metadata(document, "", report, root=True)
     _embedded(document, node, "", report)
     return report
+
+
+_WHOLE_MAX: Final = 1e21
+"""From here on Go writes a number by its exponent, as Python does."""
+
+
+def _whole_numbers(value: Any) -> None:
+    """Write numbers without a fraction as Go writes them: `1.0` is `1`."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in members:
+        if isinstance(one, float):
+            if one.is_integer() and abs(one) < _WHOLE_MAX:
+                value[key] = int(one)
+        elif isinstance(one, (dict, list)):
+            _whole_numbers(one)
 
 
 def pruned(document: dict[str, Any], node: Node) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.held import flags_of
 from controllers.log.operations import Create, Operation, Patch, Update
@@ -125,7 +127,7 @@ def new_document(
         metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
     kind.prepare(document)
     kind.defaults(document)
-    if context.field_manager and isinstance(document.get("status"), dict):
+    if context.field_manager and not kind.kept_in and isinstance(document.get("status"), dict):
         # What the engine writes is whole.
         fill(document["status"], model(kind.schema).fields["status"].model)
     filled = None if read is None else additions.added(kind, operation.object, document)
@@ -249,7 +251,9 @@ def changed_document(
                 asked[part.part] = document.get(part.part)
             _restore(document, old, part.part)
     labelled = any(metadata.get(key) != old["metadata"].get(key) for key in ("labels", "annotations"))
-    changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
+    changes = {key for key in document.keys() | old.keys() if not _equal(document.get(key), old.get(key))} - {
+        "metadata"
+    }
     causes: list[Cause] = []
     touched = bool(changes) or labelled or document.keys() != old.keys()
     if touched:
@@ -348,7 +352,14 @@ def other_object(kind: Kind, stored: Stored, uid: Any) -> ApiError:
 
 def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     """Return whether a change changes nothing: then it takes no revision."""
-    return document == old
+    return _equal(document, old)
+
+
+def _equal(value: Any, old: Any) -> bool:
+    """Return whether two values are the same JSON; true is no 1, though Python takes the two for equal."""
+    if value is old or value != old:
+        return value is old
+    return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(old, order="deterministic")
 
 
 def too_large(kind: Kind, name: str, size: int) -> ApiError:
