@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -126,6 +126,12 @@ def storage_version_hash(kind: Kind) -> str:
     version = stored.kept_as or stored.version
     digest = hashlib.sha256(f"{stored.group}/{version}/{stored.kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()
+
+
+def _rank(name: str, defined: Container[str]) -> str:
+    """Return by what a resource or a part of one is put in order; parts of what is defined follow it as they come."""
+    owner = name.partition("/")[0]
+    return owner if owner in defined else name
 
 
 def told(kind: Kind) -> list[Subresource]:
@@ -252,7 +258,9 @@ class Served:
                     "verbs": ["create"],
                 }
             )
-        listed.sort(key=lambda entry: str(entry["name"]))
+        # Of kinds that are defined the parts stand in the order in which they were added.
+        defined = {kind.plural for kind in self.of(group, version) if kind.kept_in}
+        listed.sort(key=lambda entry: _rank(str(entry["name"]), defined))
         name = f"{group}/{version}" if group else version
         # Upstream leaves the version of the list out for the core group.
         versioned = {"apiVersion": "v1"} if group else {}

@@ -9,7 +9,7 @@ from controllers.admission.namespacelifecycle import NAMESPACES as HOMES
 from controllers.kinds.table import SERVED, TABLE, kind_of
 from controllers.registry.kind import Kind, Leads
 from controllers.registry.table import Kinds
-from scheduler_core.api.errors import ApiError, unknown_resource
+from scheduler_core.api.errors import ApiError, not_found, unknown_resource
 
 _REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
 _GROUPS: Final = frozenset({*(kind.group for kind in SERVED), *_REVIEW_GROUPS})
@@ -114,6 +114,9 @@ def parse(path: str, kinds: Kinds = TABLE) -> Target:
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 else ""
     found = kind.subresource(subresource) if subresource else None
+    if subresource and found is None and kind.kept_in and len(rest) == 3:
+        # Upstream's server of defined kinds asks for the object before it knows its parts.
+        raise not_found(kind.resource, name)
     if (subresource and found is None) or (len(rest) > 3 and not (found and found.below)):
         raise unknown_path(path, kinds)
     if watched and (subresource or WATCH not in kind.verbs):

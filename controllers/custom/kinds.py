@@ -35,7 +35,7 @@ _STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 _VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 """In the order in which upstream's controller of discovery lists them."""
 
-_ENDING: Final = ("delete", "deletecollection", "get", "list", "watch")
+_ENDING: Final = tuple(verb for verb in _VERBS if verb != "create")
 """What may be done to instances while their definition is being deleted: finalizers have to go."""
 
 

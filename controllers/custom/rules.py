@@ -151,12 +151,9 @@ def _optionals(rule: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, root: bool) -> list[Cause]:
-    text, place = (rule.get("rule") or "").strip(), (rule.get("fieldPath") or "").strip()
-    astray = []
-    if place and not _leads(place, node):
-        astray.append(fields.bad(f"{path}.fieldPath", rule["fieldPath"], "must be a valid path"))
+    text = (rule.get("rule") or "").strip()
     if not text:
-        return astray
+        return []
     told = {
         "Rule": rule.get("rule") or "",
         "Message": rule.get("message") or "",
@@ -169,17 +166,17 @@ def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, 
     cost = _estimated(text, node) * times
     if cost > RULE_COST_MAX:
         causes.append(fields.not_allowed(f"{path}.rule", _dear("estimated rule cost", cost)))
+    found = None
     try:
         found = _compile(rule, "rule", node, root=root)
-        if found.type not in ("bool", "dyn"):
-            causes.append(fields.bad(f"{path}.rule", fields.written(told), "cel expression must evaluate to a bool"))
-        if rule.get("optionalOldSelf") is not None and "oldSelf" not in found.roots:
-            why = "may not be set if oldSelf is not used in rule"
-            causes.append(fields.bad(f"{path}.optionalOldSelf", rule["optionalOldSelf"], why))
+        good = found.type in ("bool", "dyn")
+        why = "" if good else "cel expression must evaluate to a bool"
     except CompileError as wrong:
-        causes.append(fields.bad(f"{path}.rule", fields.written(told), wrong.told))
-    causes += astray
-    if (rule.get("messageExpression") or "").strip():
+        why = wrong.told
+    if why:
+        causes.append(fields.bad(f"{path}.rule", fields.written(told), why))
+    elif (rule.get("messageExpression") or "").strip():
+        # Nobody looks for the message of a rule that is none.
         try:
             if _compile(rule, "messageExpression", node, root=root).type not in ("string", "dyn"):
                 why = "messageExpression must evaluate to a string"
@@ -187,10 +184,13 @@ def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, 
         except CompileError as wrong:
             why = f"messageExpression {wrong.told}"
             causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
+    if rule.get("optionalOldSelf") is not None and (found is None or "oldSelf" not in found.roots):
+        why = "may not be set if oldSelf is not used in rule"
+        causes.append(fields.bad(f"{path}.optionalOldSelf", rule["optionalOldSelf"], why))
     return causes
 
 
-def _leads(path: str, node: Node) -> bool:
+def leads(path: str, node: Node) -> bool:
     """Return whether a path (`.a['b-c']`) leads to something that a schema tells of."""
     if not _PATH.fullmatch(path):
         return False

@@ -15,7 +15,8 @@ import msgspec
 from controllers.custom import shaping
 from controllers.custom.formats import FORMATS, plain
 from controllers.custom.node import META, read
-from controllers.custom.rules import rule_causes
+from controllers.custom.rules import leads, rule_causes
+from controllers.custom.values import NOWHERE
 from controllers.custom.values import validate as value_causes
 from controllers.expressions.patterns import pattern_error
 from controllers.registry import fields
@@ -318,9 +319,15 @@ def _default(schema: Schema, path: str) -> list[Cause]:
             return [fields.bad(path, default, f"must not have unknown fields: {','.join(unknown)}")]
         shaping.fill(holder["value"], node)
         default = holder["value"]
-    return [
-        replace(one, field=path if one.field == "<nil>" else one.field) for one in value_causes(default, schema, path)
-    ]
+    # Where it lies its sentences do not say.
+    return [replace(one, field=_below(path, one.field)) for one in value_causes(default, schema)]
+
+
+def _below(path: str, field: str) -> str:
+    """Return where something in a value lies that itself lies at a path."""
+    if field in ("", NOWHERE):
+        return path
+    return f"{path}.{field}"
 
 
 # What may stand in it.
@@ -492,6 +499,8 @@ def _rules(schema: Schema, path: str) -> list[Cause]:
             causes.append(fields.bad(f"{where}.fieldPath", place, "must be non-empty if specified"))
         if _has_breaks(place):
             causes.append(fields.bad(f"{where}.fieldPath", place, "must not contain line breaks"))
+        if place and not leads(place, read(schema)):
+            causes.append(fields.bad(f"{where}.fieldPath", place, "must be a valid path"))
     return causes
 
 

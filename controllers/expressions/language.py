@@ -185,9 +185,12 @@ def _compiled(source: str, names: Names, optionals: frozenset[str]) -> Expressio
         raise
     tree = read_tree(program.serialize())
     asked: set[str] = set()
+    unknown: list[int] = []
     for root, chain in _chains(tree.root):
-        if root in shapes:
-            _declare(given, tree, root, shapes[root], chain, types, asked)
+        if root in shapes and (one := _declare(root, shapes[root], chain, types, asked)) is not None:
+            unknown.append(one.id)
+    if unknown:
+        raise CompileError(_undefined(given, tree, unknown))
     roots = frozenset(one.name for one in _all(tree.root) if one.form is Form.NAME and one.name in shapes)
     for name in asked:
         # A declared name would hide that only its presence is asked for.
@@ -206,29 +209,32 @@ def _complain(given: Rewritten, complaint: Complaint) -> NoReturn:
     raise CompileError(_pointed(given.source, *place, complaint.why))
 
 
-def _declare(
-    given: Rewritten,
-    tree: Tree,
-    root: str,
-    shape: Shape,
-    chain: tuple[Expr, ...],
-    types: dict[str, str],
-    asked: set[str],
-) -> None:
-    """Note the types of what is selected out of a variable, each under its qualified name."""
+def _undefined(given: Rewritten, tree: Tree, selects: list[int]) -> str:
+    """Return what upstream says of selects of what there is not, in the order in which they stand."""
+    named = {one.id: one.name for one in _all(tree.root)}
+    places = sorted((*_place(given.source, given.origin(tree.offsets.get(one, 0))), named[one]) for one in selects)
+    told = (_pointed(given.source, line, column, f"undefined field '{name}'") for line, column, name in places)
+    return "\n".join(dict.fromkeys(told))
+
+
+def _declare(root: str, shape: Shape, chain: tuple[Expr, ...], types: dict[str, str], asked: set[str]) -> Expr | None:
+    """Note the types of what is selected out of a variable, each under its qualified name.
+
+    Returns the select of what there is not; None: there is everything.
+    """
     path = root
     for one in chain:
         if not isinstance(shape, Object):
-            return
+            return None
         found = shape.fields.get(one.name)
         if found is None:
-            offset = given.origin(tree.offsets.get(one.id, 0))
-            raise CompileError(_pointed(given.source, *_place(given.source, offset), f"undefined field '{one.name}'"))
+            return one
         shape = found
         path = f"{path}.{one.name}"
         types[path] = _declarable(shape)
         if one.test:
             asked.add(path)
+    return None
 
 
 def _declarable(shape: Shape) -> str:

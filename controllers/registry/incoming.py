@@ -568,7 +568,9 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any], *, 
     if not kind.generation:
         return
     parts = (document.keys() | old.keys()) - {"metadata", *(one.part for one in kind.subresources)}
-    counts = any(document.get(key) != old.get(key) for key in parts) or (emptied and kind.generation_counts_empty)
+    counts = any(not _equal(document.get(key), old.get(key)) for key in parts) or (
+        emptied and kind.generation_counts_empty
+    )
     if kind.generation_counts_annotations:
         counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")
     if kind.generation_counts_labels:

@@ -8,6 +8,7 @@ import pytest
 
 from controllers.custom.node import read
 from controllers.custom.rules import broken, rule_causes
+from controllers.custom.schemas import schema_causes
 
 
 def schema(of: dict[str, Any], **rule: Any) -> dict[str, Any]:
@@ -89,9 +90,16 @@ def test_a_rule_that_names_what_was_before_is_asked_of_changes_alone() -> None:
     ],
 )
 def test_what_is_wrong_with_a_rule_is_told_with_it(rule: dict[str, Any], field: str, ends: str) -> None:
-    (cause,) = rule_causes(schema(INT, **rule), "s")
+    (cause,) = schema_causes(schema(INT, **rule), "s", status=False)
     assert cause.field == f"s.properties[v].x-kubernetes-validations[0].{field}"
     assert cause.message.endswith(ends)
+
+
+def test_the_message_of_a_rule_that_is_none_is_not_looked_at() -> None:
+    (cause,) = rule_causes(schema(INT, rule="nope(self)", messageExpression="5"), "s")
+    assert cause.field.endswith(".rule")
+    told = rule_causes(schema(INT, rule="nope(self)", optionalOldSelf=True), "s")
+    assert [one.field.rpartition(".")[2] for one in told] == ["rule", "optionalOldSelf"]
 
 
 @pytest.mark.parametrize("path", [".at", "['at']", ".list"])

@@ -45,6 +45,11 @@ def _is_leaf(of: Type, value: Any) -> bool:
     return of.atomic or not (_is_map(of, value) or of.form == "list")
 
 
+def _strays(of: Type, value: Any) -> bool:
+    """Return whether a value is of another kind than its type: it is refused later, once owners are known."""
+    return bool(value) and not isinstance(value, list if of.form == "list" else Mapping)
+
+
 def element_of(of: Type, item: Any) -> str:
     """Return the path element of an item of a list that has keys, or is a set.
 
@@ -209,7 +214,7 @@ def compare(left: Any, right: Any, of: Type) -> Comparison:
 
 def _grown(value: Any, of: Type) -> dict[str, Any]:
     """Return what is told of a field that came or went whole: itself and all below."""
-    if not value or _is_leaf(of, value):
+    if not value or _is_leaf(of, value) or _strays(of, value):
         return {}
     found: dict[str, Any] = {sets.SELF: {}}
     if of.form == "list":
@@ -262,7 +267,8 @@ def _compare(
     if right is ABSENT:
         removed[element] = _grown(left, of)
         return
-    if (not left and not right) or _is_leaf(of, left) or _is_leaf(of, right):
+    whole = any(_is_leaf(of, one) or _strays(of, one) for one in (left, right))
+    if (not left and not right) or whole:
         if left != right or type(left) is not type(right):
             modified[element] = {}
         return
