@@ -59,9 +59,11 @@ def read(text: str) -> Token | None:
     try:
         found = msgspec.json.decode(raw, type=_Written)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        shown = raw.decode("utf-8", "replace")
-        if shown.strip() and not _BEGINS.match(shown):
-            raise _unreadable(f"invalid character '{shown.lstrip()[0]}' looking for beginning of value") from error
+        # Go's decoder tells of a byte.
+        shown = raw.decode("latin-1").lstrip(" \t\r\n")
+        if shown and not _BEGINS.match(shown):
+            letter = shown[0] if shown[0].isprintable() else f"\\u{ord(shown[0]):04x}"
+            raise _unreadable(f"invalid character '{letter}' looking for beginning of value") from error
         raise _unreadable("unexpected end of JSON input") from error
     if found.v != VERSION:
         raise _unreadable(f"server does not recognize this encoded version {found.v}")

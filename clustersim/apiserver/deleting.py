@@ -91,11 +91,12 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
     """Answer a DELETE of a collection with what was there: what the selectors select, some at a time."""
     if target.kind.namespaced and target.namespace is None:
         raise method_not_allowed()
+    check_shown(request, target)
+    # What is selected is read before how it is to go.
+    page = page_of(ReadView(store), request, target, in_pages=True)
     options = _options(request)
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
     _warn_of_orphans(target, options, context)
-    page = page_of(ReadView(store), request, target, in_pages=True)
-    check_shown(request, target)
     for start in range(0, len(page.items), DELETE_BATCH_MAX):
         _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
     return with_warnings(rendered_page(ReadView(store), request, target, page), context)
@@ -195,8 +196,8 @@ def _from_query(request: Request) -> Options:
         grace_period_seconds=None if grace is None else int(grace),
         propagation=request.query.get("propagationPolicy"),
         orphan=None if orphan is None else orphan.lower() not in ("false", "0"),
-        uid=request.query.get("uid"),
-        resource_version=request.query.get("resourceVersion"),
+        uid=request.query.get("uid") or None,
+        resource_version=request.query.get("resourceVersion") or None,
         dry_run=() if dry_run is None else (dry_run,),
     )
 

@@ -151,12 +151,11 @@ def page_of(store: ReadView, request: Request, target: Target, *, in_pages: bool
     Raises:
         ApiError: as `list_objects`.
     """
-    selection = selection_of(request, target)
-    limit = max(request.number("limit") or 0, 0)
     request.number("timeoutSeconds")
+    limit = max(request.number("limit") or 0, 0)
     version = request.query.get("resourceVersion", "")
     match = request.query.get("resourceVersionMatch", "")
-    _check_options(request, match, version)
+    selection = selection_of(request, target, lambda: _check_options(request, match, version))
     token = continuing.read(request.query.get("continue", ""))
     if token is not None:
         if version not in ("", "0"):

@@ -60,14 +60,15 @@ class Selection:
         )
 
 
-def selection_of(request: Request, target: Target) -> Selection:
-    """Return what a request selects.
+def selection_of(request: Request, target: Target, check: Callable[[], None] = lambda: None) -> Selection:
+    """Return what a request selects; `check` is asked when the selectors are read and before fields are looked for.
 
     Raises:
         ApiError: 400, a selector cannot be read or names a field that cannot be selected by.
     """
     labels = parse_label_selector(request.query.get("labelSelector", ""))
     fields = parse_field_selector(request.query.get("fieldSelector", ""))
+    check()
     known = target.kind.selectable
     fields = tuple(requirement for requirement in fields if requirement.field or requirement.value)
     place = _PLACE if target.kind.namespaced or not known else _PLACE[:1]

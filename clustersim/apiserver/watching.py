@@ -86,11 +86,11 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
     Raises:
         ApiError: 400, 422, 504.
     """
-    selection = selection_of(request, target)
+    asked_seconds = request.number("timeoutSeconds")
+    selection = selection_of(request, target, lambda: _check_options(request))
     version = request.query.get("resourceVersion", "")
     send_initial = request.query.get("sendInitialEvents")
     bookmarks = request.flag("allowWatchBookmarks")
-    _check_options(request)
     wants_state = version in ("", "0") if send_initial is None else request.flag("sendInitialEvents")
     objects, revision = store.list(selection.resource, selection.namespace) if wants_state else ([], store.revision)
     after, expired, beyond = revision, False, 0
@@ -103,7 +103,7 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
             beyond = asked
         elif not wants_state:
             after, expired = asked, asked < store.compacted
-    seconds = min(request.number("timeoutSeconds") or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
+    seconds = min(asked_seconds or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
     return WatchPlan(
         session_id=store.session_id,
         kind=target.kind,
