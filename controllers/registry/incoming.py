@@ -104,6 +104,10 @@ def new_document(
         metadata = child(document, "metadata")
         version = metadata.pop("resourceVersion", "")
         if operation.replaces:
+            uid, name = metadata.get("uid"), str(metadata.get("name") or "")
+            if uid:
+                home = operation.namespace if kind.namespaced else ""
+                raise _other_uid(kind, (home, name), uid, "", transaction, dry_run=context.dry_run)
             check_version(version or "0")
         elif names_version(version) and not context.dry_run:
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
@@ -449,11 +453,7 @@ def _check_preconditions(
     check_place(kind, metadata, stored.namespace, stored.name)
     uid = metadata.get("uid")
     if uid not in (None, "", stored.uid):
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
-        prefix = flags_of(transaction)[ETCD_PREFIX]
-        key = kind.key_of("" if dry_run else prefix, stored.namespace, stored.name)
-        failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-        raise conflict(kind.stored_resource, stored.name, failed)
+        raise _other_uid(kind, (stored.namespace, stored.name), uid, stored.uid, transaction, dry_run=dry_run)
     version = metadata.get("resourceVersion")
     if version in (None, "", "0"):
         if strict and not kind.unconditional:
@@ -463,6 +463,16 @@ def _check_preconditions(
     elif version != str(stored.revision):
         check_version(version)
         raise conflict(kind.stored_resource, stored.name)
+
+
+def _other_uid(
+    kind: Kind, place: tuple[str, str], asked: Any, uid: str, transaction: Transaction, *, dry_run: bool
+) -> ApiError:
+    """Return the 409 of a change that is meant for another object than lies at a place; `uid` empty: none does."""
+    why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {uid}"
+    key = kind.key_of("" if dry_run else flags_of(transaction)[ETCD_PREFIX], *place)
+    failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+    return conflict(kind.stored_resource, place[1], failed)
 
 
 def _is_read(metadata: Any) -> bool:

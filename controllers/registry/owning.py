@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
+from controllers.registry import strategic
 from controllers.registry.context import Context
 from controllers.registry.decoding import from_unstructured
 from controllers.registry.fieldowners import managers, scales
@@ -16,7 +17,7 @@ from controllers.registry.gotext import json_name
 from controllers.registry.incoming import Own, check_place, other_object
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
-from controllers.registry.schema import check
+from controllers.registry.schema import check, model
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, not_found
 
@@ -119,6 +120,9 @@ def application(
         whole = None if stored is None else kind.outward(without_creator(stored.object))
         document, owners = applied(scope, whole, config, context.field_manager, time, force=operation.force)
     _check_identity(kind, stored, config, operation)
+    if not kind.kept_in:
+        schema = (subresource.schema if subresource is not None else "") or kind.schema
+        document = strategic.cut(document, model(schema))
     return Application(document, owners, stored)
 
 

@@ -25,25 +25,25 @@ def strategic_merge(document: dict[str, Any], patch: dict[str, Any], schema: str
     Raises:
         ApiError: 400, 422 or 500, as upstream says where its library finds the patch malformed.
     """
-    return _merge_struct(document, _cut(patch, model(schema)), model(schema))
+    return _merge_struct(document, cut(patch, model(schema)), model(schema))
 
 
-def _cut(value: Any, struct: Model) -> Any:
+def cut(value: Any, struct: Model) -> Any:
     """Return a part of a patch with its whole numbers cut to the length of their fields, as Go cuts them."""
     if isinstance(value, list):
-        return [_cut(item, struct) for item in value]
+        return [cut(item, struct) for item in value]
     if not isinstance(value, dict):
         return value
-    cut = dict(value)
+    whole = dict(value)
     for key, part in value.items():
         entry = struct.fields.get(key)
         if entry is None:
             continue
         if entry.model and entry.container != "map":
-            cut[key] = _cut(part, model(entry.model))
+            whole[key] = cut(part, model(entry.model))
         elif entry.scalar == "integer" and isinstance(part, int) and not isinstance(part, bool):
-            cut[key] = decoding.cut(part, entry.item_name)
-    return cut
+            whole[key] = decoding.cut(part, entry.item_name)
+    return whole
 
 
 def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> dict[str, Any]:

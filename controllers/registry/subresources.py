@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.log.store import Stored, copy_object
+from controllers.registry import metadata as metadata_rules
 from controllers.registry.fields import non_negative
 from controllers.registry.kind import Column, Subresource
 from controllers.registry.schema import check
@@ -114,7 +115,7 @@ def replicas_asked(stored: Stored, body: Mapping[str, Any]) -> int:
     if name != stored.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
     replicas = (read.get("spec") or {}).get("replicas", 0)
-    causes = non_negative("spec.replicas", replicas)
+    causes = metadata_rules.validate(metadata, "subdomain") + non_negative("spec.replicas", replicas)
     if causes:
         raise invalid("Scale", "autoscaling", stored.name, causes)
     version = metadata.get("resourceVersion")

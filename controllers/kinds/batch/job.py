@@ -117,7 +117,7 @@ def _generated(document: Mapping[str, Any]) -> list[Cause]:
         elif labels[key] != value:
             causes.append(fields.bad(where, labels, f"must be '{value}'"))
     if not fields.label_selector("spec.selector", selector) and not view(selector, LabelSelector).matches(wanted):
-        causes.append(fields.bad("spec.selector", selector, "`selector` not auto-generated"))
+        causes.append(fields.bad("spec.selector", fields.selector_shown(selector), "`selector` not auto-generated"))
     return causes
 
 

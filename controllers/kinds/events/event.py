@@ -35,6 +35,7 @@ _KEPT: Final = (
     "firstTimestamp",
     "lastTimestamp",
     "count",
+    "reason",
     "type",
     "eventTime",
     "action",
@@ -42,7 +43,7 @@ _KEPT: Final = (
     "reportingComponent",
     "reportingInstance",
 )
-"""What may not change, in upstream's order."""
+"""What may not change, in upstream's order, which looks at the reason twice."""
 
 _STRUCTS: Final = {
     "involvedObject": "core.ObjectReference",
