@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from clustersim.apiserver.listing import check_shown, page_of, rendered_page
+from clustersim.apiserver.listing import check_shown, page_of, rendered_page, selected
 from clustersim.apiserver.messages import Request, Response, decoded, json_response, unnamed
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
@@ -92,11 +92,12 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
     if target.kind.namespaced and target.namespace is None:
         raise method_not_allowed()
     check_shown(request, target)
-    # What is selected is read before how it is to go.
-    page = page_of(ReadView(store), request, target, in_pages=True)
+    # What is selected is judged before how it is to go.
+    selected(request, target)
     options = _options(request)
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
     _warn_of_orphans(target, options, context)
+    page = page_of(ReadView(store), request, target, in_pages=True)
     for start in range(0, len(page.items), DELETE_BATCH_MAX):
         _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
     return with_warnings(rendered_page(ReadView(store), request, target, page), context)

@@ -145,17 +145,28 @@ def _untyped(data: bytes) -> bytes:
     return msgspec.json.encode(members)
 
 
+def selected(request: Request, target: Target) -> Selection:
+    """Return what a request about a collection selects, once its options are found good.
+
+    Raises:
+        ApiError: 400, 422.
+    """
+    for number in ("timeoutSeconds", "limit"):
+        request.number(number)
+    match, version = request.query.get("resourceVersionMatch", ""), request.query.get("resourceVersion", "")
+    return selection_of(request, target, lambda: _check_options(request, match, version))
+
+
 def page_of(store: ReadView, request: Request, target: Target, *, in_pages: bool = False) -> Page:
     """Return what a request about a collection selects; `in_pages`: it is read page by page, so at one revision.
 
     Raises:
         ApiError: as `list_objects`.
     """
-    request.number("timeoutSeconds")
+    selection = selected(request, target)
     limit = max(request.number("limit") or 0, 0)
     version = request.query.get("resourceVersion", "")
     match = request.query.get("resourceVersionMatch", "")
-    selection = selection_of(request, target, lambda: _check_options(request, match, version))
     token = continuing.read(request.query.get("continue", ""))
     if token is not None:
         if version not in ("", "0"):
