@@ -16,8 +16,10 @@ from clustersim.apiserver import processtelling
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import PageNotFound, Target
 from clustersim.store import open_store
+from controllers.admission.namespacelifecycle import NAMESPACES
 from controllers.kinds.flowcontrol.flowschema import GROUP
 from controllers.kinds.flowcontrol.matching import Asked, schema_of, seats_of
+from controllers.kinds.table import kind_of
 from scheduler_core.api.document import at
 
 REMEMBER_SECONDS: Final = 1.0
@@ -111,7 +113,7 @@ _DETAIL_COLUMNS: Final = (
     "UserName",
     "Verb",
     "APIPath",
-    "Namespace",
+    kind_of(NAMESPACES).kind,
     "Name",
     "APIVersion",
     "Resource",

@@ -17,6 +17,7 @@ from clustersim.apiserver.routes import PlainError
 from clustersim.classroom import people, roles
 from clustersim.classroom.accounttokens import NOBODY, PREFIX, account_principal, user_named
 from clustersim.classroom.auth import Principal
+from controllers.kinds.core.serviceaccount import KIND as ACCOUNT_KIND
 from scheduler_core.api.document import Document
 
 VALUES_BETWEEN: Final = "\n"
@@ -93,7 +94,7 @@ def _wished(headers: Mapping[str, str]) -> Iterator[Wished]:
     name = headers.get(USER, "")[:512]
     if _is_account(name):
         namespace, _, short = name.removeprefix(PREFIX).partition(":")
-        yield Wished("ServiceAccount", "serviceaccounts", short, namespace)
+        yield Wished(ACCOUNT_KIND.kind, ACCOUNT_KIND.plural, short, namespace)
     elif name:
         yield Wished("User", "users", name)
     if GROUP in headers:
