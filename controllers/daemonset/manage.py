@@ -12,7 +12,7 @@ from typing import Any
 
 from controllers.daemonset.placement import Fit, Placement, by_age, is_updated, node_of
 from controllers.kit.history import POD_HASH
-from controllers.kit.pods import is_available, ready_since_ms
+from controllers.kit.pods import has_ended, is_available, ready_since_ms
 from scheduler_core.api.document import Document
 
 ByNode = dict[str, list[Document]]
@@ -62,7 +62,7 @@ def by_node(pods: Sequence[Document], *, with_ended: bool = False) -> ByNode:
     """Return the pods by node; those that have ended and are on their way out only where they are asked for."""
     found: ByNode = {}
     for pod in pods:
-        ended = _is_going(pod) and _phase(pod) in ("Succeeded", "Failed")
+        ended = _is_going(pod) and has_ended(pod)
         name = node_of(pod)
         if name is not None and (with_ended or not ended):
             found.setdefault(name, []).append(pod)
@@ -98,7 +98,7 @@ def ended_pods(look: Round) -> list[tuple[str, Document]]:
         for node in look.nodes
         if look.fit(node).stays
         for pod in look.pods.get(node["metadata"]["name"], ())
-        if not _is_going(pod) and _phase(pod) in ("Failed", "Succeeded")
+        if not _is_going(pod) and has_ended(pod)
     ]
 
 
@@ -126,7 +126,7 @@ def placed(look: Round) -> Steps:
 def _keep_one(look: Round, name: str, runs: bool, steps: Steps) -> None:
     """Leave one pod on a node; with surge, an old one that is ready beside a new one that is not yet available."""
     pods = look.pods.get(name, [])
-    running = by_age(pod for pod in pods if not _is_going(pod) and _phase(pod) not in ("Failed", "Succeeded"))
+    running = by_age(pod for pod in pods if not _is_going(pod) and not has_ended(pod))
     if not allows_surge(look.owner):
         steps.pods += running[1:]
         return

@@ -13,7 +13,7 @@ from controllers.deployment import status as progress
 from controllers.deployment.rollout import RESOURCE, SETS, Rollout, Steps, ensure_new, renew, status_update
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import claim, index_ownership, requirements_of
-from controllers.kit.pods import controller_of
+from controllers.kit.pods import controller_of, has_ended
 from controllers.log.operations import Delete, Operation, Patch, Result
 from scheduler_core.api.document import Document, condition
 
@@ -194,7 +194,7 @@ class DeploymentController:
 
     def _old_pods_run(self, rollout: Rollout) -> bool:
         return any(rs.status_of(one, "replicas") > 0 for one in rollout.old) or any(
-            (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            not has_ended(pod)
             for one in rollout.old
             for pod in self._pods.indexed("controller", one["metadata"]["uid"])
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from controllers.kit.pods import has_ended
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of_containers
 from scheduler_core.api.document import Document, condition
@@ -55,7 +56,7 @@ def phase_of(pod: Mapping[str, Any]) -> str:
 
 def is_terminating(pod: Mapping[str, Any]) -> bool:
     """Return whether a pod is asked to end and has not ended."""
-    return "deletionTimestamp" in pod["metadata"] and phase_of(pod) not in ("Succeeded", "Failed")
+    return "deletionTimestamp" in pod["metadata"] and not has_ended(pod)
 
 
 def is_failed(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from controllers.kit.informer import Lister
 from controllers.kit.manager import key_of
-from controllers.kit.pods import ready_since_ms
+from controllers.kit.pods import has_ended, ready_since_ms
 from scheduler_core.api.document import Document, condition
 
 TRIGGERED: Final = "endpoints.kubernetes.io/last-change-trigger-time"
@@ -78,7 +78,7 @@ def has_address(service: Mapping[str, Any]) -> bool:
 def is_listed(pod: Mapping[str, Any], *, ending: bool) -> bool:
     """Return whether a pod can be an address: it has one and has not finished; `ending` takes those that end."""
     status = pod.get("status") or {}
-    if status.get("phase") in ("Failed", "Succeeded") or not (status.get("podIP") or status.get("podIPs")):
+    if has_ended(pod) or not (status.get("podIP") or status.get("podIPs")):
         return False
     return ending or "deletionTimestamp" not in pod["metadata"]
 

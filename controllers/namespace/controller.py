@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.kinds.table import KINDS, TABLE
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must
+from controllers.kit.pods import has_ended
 from controllers.log.operations import Delete, Operation, Result, Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
@@ -168,11 +169,7 @@ def _remove(
 
 def _patience(pods: Sequence[Stored]) -> int:
     """Return the longest grace period of the pods that have not ended, in seconds."""
-    running = [
-        stored.object
-        for stored in pods
-        if (stored.object.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
-    ]
+    running = [stored.object for stored in pods if not has_ended(stored.object)]
     periods = [pod["spec"].get("terminationGracePeriodSeconds") for pod in running]
     return max((POD_SECONDS if period is None else int(period) for period in periods), default=0)
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from controllers.commands import CLOCK, CLOCKS, REPLICAS
 from controllers.kinds.table import KINDS
+from controllers.kit.pods import has_ended
 from controllers.log.store import ADDED, Event, Store, Stored
 from controllers.predicates import shapes
 from controllers.predicates.deciding import attempt_facts
@@ -33,8 +34,6 @@ LEASES: Final = "leases.coordination.k8s.io"
 LEASES_NAMESPACE: Final = "kube-system"
 PERSON: Final = "person"
 """What `writers` calls people, whoever they are."""
-
-_ENDED: Final = ("Succeeded", "Failed")
 
 
 class Moment(NamedTuple):
@@ -137,7 +136,7 @@ class View:
         here = [one for one, facts in self._all_pods() if facts.node == name]
         requested: Counter[str] = Counter()
         for one in here:
-            if (one.object.get("status") or {}).get("phase") not in _ENDED:
+            if not has_ended(one.object):
                 requested.update(_requests(one))
         return shapes.NodeFacts(
             exists=True,

@@ -10,6 +10,7 @@ from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kinds.coordination.heartbeat import is_running
 from controllers.kit.informer import Informers
 from controllers.kit.manager import key_of, split_key
+from controllers.kit.pods import has_ended
 from controllers.kubelet.orders import Orders, is_off, orders_of
 from controllers.log.stamps import unix_ms_of
 from controllers.proxy.endpoints import Endpoint, ServicePort, endpoints_of, ports_of
@@ -244,13 +245,9 @@ def _addresses_of_service(service: Document) -> Iterable[str]:
     yield from dict.fromkeys(str(address) for address in found if address and address != "None")
 
 
-def _is_over(pod: Document) -> bool:
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-
-
 def _address_of_pod(pod: Document) -> Iterable[str]:
     address = (pod.get("status") or {}).get("podIP")
-    if address and not pod["spec"].get("hostNetwork") and not _is_over(pod):
+    if address and not pod["spec"].get("hostNetwork") and not has_ended(pod):
         yield str(address)
 
 
@@ -260,7 +257,7 @@ def _node_of_listening(pod: Document) -> Iterable[str]:
     ports = [port for container in spec.get("containers") or () for port in container.get("ports") or ()]
     if (
         spec.get("nodeName")
-        and not _is_over(pod)
+        and not has_ended(pod)
         and any(spec.get("hostNetwork") or one.get("hostPort") for one in ports)
     ):
         yield str(spec["nodeName"])

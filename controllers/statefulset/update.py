@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from controllers.kit.history import with_template
-from controllers.kit.pods import is_available
+from controllers.kit.pods import has_ended, is_available
 from controllers.log.operations import Operation, Result
 from controllers.statefulset import identity
 from controllers.statefulset.pods import PodControl, Step
@@ -115,7 +115,7 @@ class Update:
     def _keep(self, pod: Document, unix_ms: int) -> Turn:
         """Make a pod that is asked for, replace one that ended, wait for one that is not ready, mend one that is."""
         control = self._control
-        if identity.phase_of(pod) in ("Failed", "Succeeded"):
+        if has_ended(pod):
             failure = None if identity.is_terminating(pod) else (yield from control.delete(pod))
             return True, failure
         if not identity.is_created(pod):
