@@ -190,6 +190,8 @@ def find_one(classroom: Classroom, judge: Judge, teacher: Page) -> None:
     expect(result).to_contain_text("个集群")
     expect(teacher.get_by_test_id("finder-rule")).to_have_value("emptiest-node")
     scene.locator("button[lang=en]").click()
+    # All is told anew: a press that begins before counts on what is told then no more.
+    expect(result).to_contain_text("looked at")
     teacher.get_by_test_id("finder-open").click()
     link = teacher.get_by_test_id("finder-open-link")
     expect(link).to_be_focused()
