@@ -46,9 +46,8 @@ class Interests:
 
     def __init__(self) -> None:
         self._all: list[_Interest] = []
-        self._bits: dict[Part, int] = {}
-        self._parts: dict[str, list[tuple[str, int]]] = {}
-        """The parts by their member of the top, each with its bit."""
+        self._bits: dict[str, dict[str, int]] = {}
+        """The bit of each part, by its two members."""
         self._by_owner = False
         self._told: dict[tuple[str, str, int], tuple[Handler, ...]] = {}
 
@@ -71,13 +70,11 @@ class Interests:
     def bits_of(self, parts: Iterable[Part]) -> int:
         """Return the bits that stand for parts of a document in what has changed."""
         bits = 0
-        for part in parts:
-            bit = self._bits.get(part)
-            if bit is None:
-                bit = self._bits[part] = 1 << len(self._bits)
-                top, name = part
-                self._parts.setdefault(top, []).append((name, bit))
-            bits |= bit
+        for top, name in parts:
+            known = self._bits.setdefault(top, {})
+            if name not in known:
+                known[name] = 1 << sum(map(len, self._bits.values()))
+            bits |= known[name]
         return bits
 
     def tell(self, old: Document | None, new: Document | None, changed: int) -> None:
@@ -95,12 +92,12 @@ class Interests:
     def changes(self, old: Document, new: Document) -> int:
         """Return the bits of the parts in which two states differ, of those that anybody looks at."""
         bits = 0
-        for top, parts in self._parts.items():
+        for top, parts in self._bits.items():
             before, after = old.get(top), new.get(top)
             if before is after:
                 continue
             before, after = before or _NOTHING, after or _NOTHING
-            for name, bit in parts:
+            for name, bit in parts.items():
                 was, now = before.get(name), after.get(name)
                 if was is not now and was != now:
                     bits |= bit
