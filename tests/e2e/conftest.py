@@ -177,6 +177,11 @@ def tells(place: Page | Locator, script: str, value: object, what: str = "", arg
         page.wait_for_timeout(ASKED_AGAIN_MS)
 
 
+def brought(place: Locator) -> None:
+    """Scroll until a place is in view; what is drawn anew meanwhile is looked up again, unlike in Playwright's own."""
+    tells(place, "one => { one.scrollIntoView({ block: 'nearest' }); return one.isConnected; }", True)
+
+
 def drawn(page: Page) -> None:
     """Wait until a session's page shows all that it knows now."""
     wait_state(page, lambda now: True, "the page is drawn")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import VIEWPORT, Classroom, drawn, picture, wait_state
+from tests.e2e.conftest import VIEWPORT, Classroom, brought, drawn, picture, wait_state
 from tests.tools.letters import smaller_than
 from tests.tools.server import Server
 
@@ -98,7 +98,7 @@ def test_the_session(open_classroom: Callable[[str], Classroom], theme: str) -> 
     placed = next(pod for pod in current["pods"] if pod["nodeName"])
     teacher.locator(f'button[data-pod="{placed["namespace"]}/{placed["name"]}"]').first.dispatch_event("click")
     teacher.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
-    teacher.locator('[data-testid="decision-scores"]').scroll_into_view_if_needed()
+    brought(teacher.locator('[data-testid="decision-scores"]'))
     picture(teacher, f"decision-{theme}")
 
 

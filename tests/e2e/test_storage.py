@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Classroom, picture, wait_state
+from tests.e2e.conftest import Classroom, brought, picture, wait_state
 
 
 def _pod(current: dict[str, Any], name: str) -> dict[str, Any]:
@@ -66,6 +66,6 @@ def test_every_kind_of_pod_of_the_palette_is_accepted(
     state = wait_state(teacher, lambda now: True, "any state")
     for item in ("hostport", "affinity"):
         assert _pod(state, f"{item}-1")["nodeName"] != _pod(state, f"{item}-2")["nodeName"]
-    teacher.get_by_test_id("palette-pod-rbd").scroll_into_view_if_needed()
+    brought(teacher.get_by_test_id("palette-pod-rbd"))
     picture(teacher, f"storage-palette-{scheme}")
     assert classroom.problems == []

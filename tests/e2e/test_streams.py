@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, picture, tells, wait_state
+from tests.e2e.conftest import Classroom, brought, picture, tells, wait_state
 
 
 def pod(name: str, cpu: str, **spec: Any) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def test_a_chart_leads_to_its_decision_and_the_wall_shows_it(open_classroom: Cal
     tabs = page.get_by_role("tablist").locator("[data-testid^=dock-]")
     expect(tabs.nth(4)).to_be_attached()
     for index in range(tabs.count()):
-        tabs.nth(index).scroll_into_view_if_needed()
+        brought(tabs.nth(index))
         tells(tabs.nth(index), "one => one.scrollWidth <= one.clientWidth", True, "no word of a tab is cut")
     # The theme of the wall keeps the charts that were open, larger.
     assert read_size(page) == 12
