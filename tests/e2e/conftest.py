@@ -219,5 +219,7 @@ def open_classroom(live_server_up: Server, chromium: Browser) -> Iterator[Callab
     yield make
     for classroom in opened:
         classroom.close()
+    # What runs on unseen takes the processor from the next test.
+    live_server_up.let_sleep()
     problems = [problem for classroom in opened for problem in classroom.problems]
     assert problems == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, state, wait_state
+from tests.e2e.conftest import Classroom, state, tells, wait_state
 from tests.tools.server import wait_for
 
 APPROVAL = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "ManualApproval"}]}}}]}
@@ -160,6 +160,12 @@ def whole(page: Page) -> dict[str, Any]:
     )
 
 
+def narrow(seen: dict[str, Any]) -> bool:
+    """Say whether the stage has all the room that there is, with the palette's words whole beside it."""
+    aside = seen["folded"] and seen["inspector"] < 60 and seen["legend"] < 40
+    return bool(aside and not seen["unseen"] and not seen["cut"])
+
+
 def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], Classroom]) -> None:
     classroom = open_classroom("zones")
     classroom.session("PATCH", "/clock", {"pace": 0})
@@ -176,17 +182,13 @@ def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], C
     expect(teacher.get_by_test_id("stage-idle")).to_contain_text("1 pod waits")
     hold_at(classroom, "default/web-1", "Score")
     expect(teacher.locator('.st-point[data-point="Score"]')).to_have_attribute("data-state", "current")
-    wait_state(teacher, lambda _: whole(teacher)["unseen"] == 0, "every node is seen")
-    seen = whole(teacher)
-    assert seen["folded"], "the dock is"
-    assert (seen["inspector"] < 60, seen["legend"] < 40) == (True, True), seen
-    assert seen["cut"] == [], "words of the palette are whole"
+    wait_for(lambda: narrow(whole(teacher)), what="every node is seen, with dock and inspector folded")
     expect(teacher.locator(".st-hand")).to_be_visible()
     titles = teacher.locator(".st-legend-row > b")
     expect(titles.first).to_be_hidden()
     teacher.get_by_test_id("legend-more").click()
     expect(titles.first).to_be_visible()
-    assert whole(teacher)["legend"] > 40
+    wait_for(lambda: whole(teacher)["legend"] > 40, what="the legend opens")
     teacher.get_by_test_id("legend-more").click()
 
     teacher.locator(".st-hand").click()
@@ -207,7 +209,7 @@ def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], C
     outline = teacher.locator(".st-outline")
     winner = classroom.cluster("GET", "/api/v1/namespaces/default/pods/web-1")["spec"]["nodeName"]
     expect(outline.locator("tr", has=teacher.locator(f'[data-node="{winner}"]'))).to_contain_text("chosen")
-    assert whole(teacher)["unseen"] < 60, "the bar takes a line"
+    wait_for(lambda: whole(teacher)["unseen"] < 60, what="the bar takes a line")
     # What opens under a pointer that rests would be closed first.
     teacher.mouse.move(2, 2)
     expect(teacher.locator(":popover-open")).to_have_count(0)
@@ -287,6 +289,22 @@ def test_a_reason_lights_the_nodes_that_it_refused(open_classroom: Callable[[str
     expect(stage).to_have_attribute("data-lit", "3")
 
 
+LINES_OF = """const lines = (one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+  };"""
+IN_TWO_LINES = f"""(selector) => {{
+  {LINES_OF}
+  return [...document.querySelectorAll(selector)].filter((one) => lines(one) !== 1).map((one) => one.textContent);
+}}"""
+BROKEN_WORDS = f"""(selector) => {{
+  {LINES_OF}
+  return [...document.querySelectorAll(selector)].flatMap((one) => [...one.childNodes])
+    .filter((text) => text.nodeType === 3 && !text.data.includes(" ") && lines(text) > 1).map((text) => text.data);
+}}"""
+
+
 def test_numbers_and_names_are_whole_in_a_laptops_inspector(open_classroom: Callable[[str], Classroom]) -> None:
     classroom, teacher = quiet(open_classroom)
     teacher.set_viewport_size({"width": 1366, "height": 768})
@@ -299,22 +317,8 @@ def test_numbers_and_names_are_whole_in_a_laptops_inspector(open_classroom: Call
     teacher.goto(f"{teacher.url.partition('?')[0]}?pod=default/second&tab=decision")
     table = teacher.locator(".dc-differences")
     table.locator("tr").last.wait_for()
-    lines = table.locator("td:not(:first-child)").evaluate_all(
-        """all => all.map((one) => {
-          const range = document.createRange();
-          range.selectNodeContents(one);
-          return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
-        })"""
-    )
-    assert set(lines) == {1}, "no number stands in two lines"
-    words = table.locator("td:first-child").evaluate_all(
-        """all => all.flatMap((one) => [...one.childNodes].filter(({ nodeType }) => nodeType === 3).map((text) => {
-          const range = document.createRange();
-          range.selectNodeContents(text);
-          return [text.data, new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size];
-        }))"""
-    )
-    assert [word for word, count in words if count > 1 and " " not in word] == [], "no word is broken"
+    tells(teacher, IN_TWO_LINES, [], "no number stands in two lines", ".dc-differences td:not(:first-child)")
+    tells(teacher, BROKEN_WORDS, [], "no word is broken", ".dc-differences td:first-child")
 
 
 COUNT_FRAMES = """() => {
