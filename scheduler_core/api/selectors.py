@@ -104,12 +104,13 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
     wrong = qualified_name_errors(key)
     if wrong:
         errors.append(f"{path}key: Invalid value: {_quoted(key)}: {'; '.join(wrong)}")
-    shown = "[" + ",".join(map(_quoted, values)) + "]"
+    # A list without values has come over the wire, which tells none apart from an empty one.
+    shown = "[" + ",".join(map(_quoted, values)) + "]" if values else "null"
     match operator:
         case "In" | "NotIn":
             if not values:
                 errors.append(
-                    f"{path}values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"
+                    f"{path}values: Invalid value: {shown}: for 'in', 'notin' operators, values set can't be empty"
                 )
         case "Exists" | "DoesNotExist":
             if values:

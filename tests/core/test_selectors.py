@@ -129,7 +129,8 @@ def test_label_selector_objects(document: dict[str, object], matches: bool) -> N
 @pytest.mark.parametrize(
     ("operator", "values", "says"),
     [
-        ("In", [], "values set can't be empty"),
+        ("In", [], "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"),
+        ("Gt", [], "values: Invalid value: null: for 'Gt', 'Lt' operators, exactly one value is required"),
         ("Exists", ["x"], "must be empty"),
         ("Gt", ["1", "2"], "exactly one value"),
         ("Gt", ["x"], "must be an integer"),
