@@ -268,7 +268,10 @@ class PodTopologySpread:
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Count the matching pods of every place; Skip without hard constraints."""
-        constraints = self._reader.of(pod, HARD)
+        try:
+            constraints = self._reader.of(pod, HARD)
+        except SelectorError as wrong:
+            return None, error(f"get constraints from pod: {wrong}")
         if not constraints:
             return None, SKIP
         inclusion = Inclusion(pod)
