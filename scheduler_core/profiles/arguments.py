@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from msgspec import inspect
+
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.meta import view
-from scheduler_core.api.pod import NodeAffinity
+from scheduler_core.api.pod import NodeAffinity, TopologySpreadConstraint
 from scheduler_core.api.selectors import LabelSelector, SelectorError, compile_selector, compile_term, read_selector
 from scheduler_core.cel.arguments import read_cel_arguments
 from scheduler_core.framework.runtime import PERMIT_TIMEOUT_MS_MAX
@@ -41,9 +43,33 @@ def _unknown(arguments: Mapping[str, Any], known: frozenset[str], path: str) -> 
             yield Cause(f"{path}.{field}", f'unknown field "{field}"', "FieldValueNotSupported")
 
 
+def _misspelt(written: object, shape: inspect.Type, path: str) -> _Errors:
+    """Yield the members that an API type does not have, however deep: what is passed over would go unnoticed."""
+    match shape:
+        case inspect.StructType(fields=fields) if isinstance(written, Mapping):
+            known = {field.encode_name: field.type for field in fields}
+            yield from _unknown(written, frozenset(known), path)
+            for name, value in written.items():
+                if name in known:
+                    yield from _misspelt(value, known[name], f"{path}.{name}")
+        case inspect.VarTupleType(item_type=one) if isinstance(written, list):
+            for index, value in enumerate(written):
+                yield from _misspelt(value, one, f"{path}[{index}]")
+        case inspect.UnionType(types=types):
+            for one in types:
+                yield from _misspelt(written, one, path)
+        case _:
+            return
+
+
+_ADDED_AFFINITY: Final = inspect.type_info(NodeAffinity)
+_CONSTRAINT: Final = inspect.type_info(TopologySpreadConstraint)
+
+
 def _resources(resources: list[Mapping[str, Any]], path: str) -> _Errors:
     for index, one in enumerate(resources):
         where = f"{path}[{index}]"
+        yield from _unknown(one, frozenset({"name", "weight"}), where)
         # Defaulting, which comes before, makes 1 of a 0.
         weight = one.get("weight") or 1
         if not isinstance(weight, int) or not 0 < weight <= 100:
@@ -78,6 +104,7 @@ def _fit(arguments: Mapping[str, Any], path: str) -> _Errors:
     yield from _resources(strategy.get("resources") or [], f"{where}.resources")
     if kind == "RequestedToCapacityRatio":
         ratio = strategy.get("requestedToCapacityRatio") or {}
+        yield from _unknown(ratio, frozenset({"shape"}), f"{where}.requestedToCapacityRatio")
         yield from _shape(ratio.get("shape") or [], f"{where}.requestedToCapacityRatio.shape")
 
 
@@ -88,6 +115,7 @@ def _shape(points: list[Mapping[str, Any]], path: str) -> _Errors:
     for index, point in enumerate(points):
         utilization, score = point.get("utilization", 0), point.get("score", 0)
         where = f"{path}[{index}]"
+        yield from _unknown(point, frozenset({"utilization", "score"}), where)
         if not 0 <= utilization <= 100:
             yield Cause(f"{where}.utilization", f"Invalid value: {utilization}: not in valid range [0, 100]")
         if previous is not None and utilization <= previous:
@@ -102,6 +130,7 @@ def _balanced(arguments: Mapping[str, Any], path: str) -> _Errors:
     yield from _unknown(arguments, frozenset({"resources"}), path)
     seen: set[str] = set()
     for index, one in enumerate(arguments.get("resources") or ()):
+        yield from _unknown(one, frozenset({"name", "weight"}), f"{path}.resources[{index}]")
         if one["name"] in seen:
             yield Cause(f"{path}.resources[{index}].name", f'Duplicate value: "{one["name"]}"', "FieldValueDuplicate")
         seen.add(one["name"])
@@ -120,6 +149,7 @@ def _node_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
     except ApiError as wrong:
         yield Cause(where, wrong.message)
         return
+    yield from _misspelt(written, _ADDED_AFFINITY, where)
     if added.required is not None:
         field = f"{where}.requiredDuringSchedulingIgnoredDuringExecution"
         for term in compile_selector(added.required, f"{field}.nodeSelectorTerms"):
@@ -149,6 +179,7 @@ def _spread(arguments: Mapping[str, Any], path: str) -> _Errors:
 
 
 def _default_constraint(one: Mapping[str, Any], path: str) -> _Errors:
+    yield from _misspelt(one, _CONSTRAINT, path)
     if one.get("maxSkew", 0) <= 0:
         yield Cause(f"{path}.maxSkew", f"Invalid value: {one.get('maxSkew', 0)}: not in valid range (0, inf)")
     key, action = one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")

@@ -241,6 +241,45 @@ def spread(*changes: dict[str, Any]) -> dict[str, Any]:
         ("NodeResourcesFit", {"scoringStrategy": {"type": "Odd"}}, "scoringStrategy.type", "Unsupported value"),
         ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight", "not in valid range [0, 100]"),
         ("InterPodAffinity", {"kind": "NodeAffinityArgs"}, "kind", "were not of type InterPodAffinityArgs."),
+        (
+            "NodeResourcesFit",
+            {"scoringStrategy": {"resources": [{"name": "cpu", "wait": 2}]}},
+            "scoringStrategy.resources[0].wait",
+            'unknown field "wait"',
+        ),
+        (
+            "NodeResourcesBalancedAllocation",
+            {"resources": [{"name": "cpu", "wait": 1}]},
+            "resources[0].wait",
+            'unknown field "wait"',
+        ),
+        (
+            "NodeAffinity",
+            {"addedAffinity": {"requiredDuringScheduling": {}}},
+            "addedAffinity.requiredDuringScheduling",
+            'unknown field "requiredDuringScheduling"',
+        ),
+        (
+            "NodeAffinity",
+            {
+                "addedAffinity": {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": {}}]
+                }
+            },
+            "addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm",
+            'unknown field "podAffinityTerm"',
+        ),
+        (
+            "PodTopologySpread",
+            {
+                "defaultingType": "List",
+                "defaultConstraints": [
+                    {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "minSkew": 1}
+                ],
+            },
+            "defaultConstraints[0].minSkew",
+            'unknown field "minSkew"',
+        ),
         ("DefaultPreemption", {"speed": 1}, "speed", 'unknown field "speed"'),
         ("DefaultPreemption", {"minCandidateNodesAbsolute": "1"}, "", "a member has the wrong type"),
         ("InterPodAffinity", {"weight": 1}, "weight", 'unknown field "weight"'),
