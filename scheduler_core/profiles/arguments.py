@@ -26,9 +26,12 @@ def argument_errors(plugin: str, arguments: Mapping[str, Any], path: str) -> lis
     check = _CHECKS.get(plugin)
     if check is None:
         return []
-    kind = arguments.get("kind")
+    kind, version = arguments.get("kind"), arguments.get("apiVersion")
+    group = "kubescheduler.config.k8s.io"
+    if version is not None and not str(version).startswith(f"{group}/"):
+        text = f'no kind "{kind or f"{plugin}Args"}" is registered for version "{version}"'
+        return [Cause(f"{path}.apiVersion", f'Invalid value: "{version}": {text}')]
     if kind is not None and kind != f"{plugin}Args":
-        group = "kubescheduler.config.k8s.io"
         text = f"args for plugin {plugin} were not of type {plugin}Args.{group}, got {kind}.{group}"
         return [Cause(f"{path}.kind", f'Invalid value: "{kind}": {text}')]
     try:

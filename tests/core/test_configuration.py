@@ -240,6 +240,12 @@ def spread(*changes: dict[str, Any]) -> dict[str, Any]:
         ("NodeResourcesFit", {"ignoredResourceGroups": ["a/b"]}, "ignoredResourceGroups[0]", "can't contain '/'"),
         ("NodeResourcesFit", {"scoringStrategy": {"type": "Odd"}}, "scoringStrategy.type", "Unsupported value"),
         ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight", "not in valid range [0, 100]"),
+        (
+            "NodeAffinity",
+            {"apiVersion": "v1"},
+            "apiVersion",
+            'no kind "NodeAffinityArgs" is registered for version "v1"',
+        ),
         ("InterPodAffinity", {"kind": "NodeAffinityArgs"}, "kind", "were not of type InterPodAffinityArgs."),
         (
             "NodeResourcesFit",
