@@ -55,15 +55,23 @@ def usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
             "resources": spec.get("resources"),
             "overhead": spec.get("overhead"),
         },
-        "status": {
-            key: [_kept(one) for one in status.get(key) or () if one.get("resources") is not None] for key in LASTING
-        },
+        "status": {key: _resized(status.get(key) or (), (*containers, *first)) for key in LASTING},
     }
     return {_OBJECTS: ONE, **_asked(msgspec.json.encode(asking))}
 
 
-def _kept(container: Mapping[str, Any]) -> Document:
-    return {key: container[key] for key in _OF_STATUS if key in container}
+def _resized(told: Iterable[Mapping[str, Any]], spec: Iterable[Mapping[str, Any]]) -> list[Document]:
+    """Return what counts of statuses: of those that tell of other requests than the spec."""
+    asked = {one.get("name"): (one.get("resources") or {}).get("requests") or {} for one in spec}
+    kept: list[Document] = []
+    for one in told:
+        if one.get("resources") is None:
+            continue
+        given, promised = one["resources"].get("requests") or {}, one.get("allocatedResources") or {}
+        own = asked.get(one.get("name"))
+        if given != own or (promised and promised != own):
+            kept.append({key: one[key] for key in _OF_STATUS if key in one})
+    return kept
 
 
 @lru_cache(maxsize=ASKED_MAX)

@@ -45,6 +45,24 @@ def _raise_to(total: Amounts, floor: Mapping[str, int]) -> None:
             total[resource] = number
 
 
+def resized(pod: Pod) -> tuple[ContainerStatus, ...]:
+    """Return what is told of containers that were given other amounts than they ask for: a resize of them is under way.
+
+    Kubelets tell amounts of all that runs. Where those are what the spec says they count for nothing, so that pods of
+    one template stay alike.
+    """
+    told = (*pod.status.container_statuses, *pod.status.init_container_statuses)
+    if not any(one.resources is not None for one in told):
+        return ()
+    asked = {one.name: one.resources.requests for one in (*pod.spec.containers, *pod.spec.init_containers)}
+    return tuple(one for one in told if one.resources is not None and _differs(one, asked.get(one.name)))
+
+
+def _differs(status: ContainerStatus, asked: Quantities | None) -> bool:
+    given = {} if status.resources is None else status.resources.requests
+    return given != asked or (bool(status.allocated_resources) and status.allocated_resources != asked)
+
+
 def _container_nanos(
     container: Container, statuses: Mapping[str, ContainerStatus], infeasible: bool, defaults: Quantities
 ) -> Amounts:
@@ -89,8 +107,7 @@ def pod_requests(
     """
     spec = pod.spec
     defaults = defaults or {}
-    told = (*pod.status.container_statuses, *pod.status.init_container_statuses) if running else ()
-    statuses = {status.name: status for status in told}
+    statuses = {status.name: status for status in resized(pod)} if running else {}
     infeasible = bool(statuses) and pod.is_resize_infeasible
     total: Amounts = {}
     for container in spec.containers:
@@ -143,8 +160,8 @@ def non_zero_requests(pod: Pod) -> tuple[int, int]:
 
 def asks_for_everything_scored(pod: Pod) -> bool:
     """Return whether scoring counts what fitting counts: no default, pod-level request or resize makes a difference."""
-    spec, status = pod.spec, pod.status
-    if spec.resources is not None or status.container_statuses or status.init_container_statuses:
+    spec = pod.spec
+    if spec.resources is not None or resized(pod):
         return False
     return all(
         NON_ZERO_DEFAULTS.keys() <= one.resources.requests.keys() for one in (*spec.init_containers, *spec.containers)

@@ -20,6 +20,7 @@ from scheduler_core.api.requests import (
     non_zero_requests,
     pod_host_ports,
     pod_requests,
+    resized,
 )
 from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, terms_of
 from scheduler_core.snapshot.required_affinity import Required, required_of
@@ -82,15 +83,15 @@ def _sums_of(shape: bytes, pod: Pod) -> PodSums:
 
 
 def _shape_of(pod: Pod) -> bytes:
-    meta, status, spec = pod.metadata, pod.status, pod.spec
+    meta, spec = pod.metadata, pod.spec
     placed = tuple(volume for volume in spec.volumes if volume.is_placed)
     if len(placed) < len(spec.volumes):
         # Admission mounts a volume in each pod whose name is that pod's own.
         spec = msgspec.structs.replace(spec, volumes=placed)
     told: tuple[object, ...] = (pod.namespace, meta.labels, meta.owner_references, spec)
-    if status.container_statuses or status.init_container_statuses:
-        # A resize under way counts; conditions say whether it is infeasible.
-        told = (*told, status.container_statuses, status.init_container_statuses, status.conditions)
+    given = resized(pod)
+    if given:
+        told = (*told, given, pod.is_resize_infeasible)
     return _encode(told)
 
 
@@ -252,8 +253,7 @@ class PodInfo:
             return
         if pod.metadata.labels != before.metadata.labels or pod.is_terminating or before.is_terminating:
             return
-        told, was = pod.status, before.status
-        if told.container_statuses or was.container_statuses or told.init_container_statuses:
+        if resized(pod) or resized(before):
             return
         spec = pod.spec
         if before.spec.node_name != spec.node_name:

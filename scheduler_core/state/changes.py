@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
+from scheduler_core.api.requests import resized
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
 from scheduler_core.snapshot.node_info import PodInfo
 
@@ -49,8 +50,7 @@ def is_changed(old: PodInfo, new: PodInfo) -> bool:
 
 def _is_resized(before: Pod, after: Pod) -> bool:
     """Return whether what the containers were given has changed, or whether more can be given."""
-    given = [(pod.status.container_statuses, pod.status.init_container_statuses) for pod in (before, after)]
-    return given[0] != given[1] or before.is_resize_infeasible != after.is_resize_infeasible
+    return resized(before) != resized(after) or before.is_resize_infeasible != after.is_resize_infeasible
 
 
 def _scaled_down(old: PodInfo, new: PodInfo) -> bool:

@@ -185,6 +185,15 @@ def test_a_dry_run_on_the_node_alone_says_what_one_on_a_snapshot_says(
 CHANGES: list[dict[str, Any]] = [
     {"nodeName": "n"},
     {"nodeName": "n", "status": {"phase": "Running", "startTime": "2030-01-01T00:00:00Z"}},
+    {
+        "nodeName": "n",
+        "status": {
+            "phase": "Running",
+            "containerStatuses": [
+                {"name": "c", "resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "1"}}
+            ],
+        },
+    },
     {"nodeName": "n", "labels": {"app": "db"}},
     {"nodeName": "n", "requests": {"cpu": "2"}},
     {"nodeName": "n", "metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}},
@@ -202,4 +211,23 @@ def test_what_was_worked_out_for_an_earlier_view_of_a_pod_holds_for_the_one_that
     after, fresh = pod(**{**given, **changes}), pod(**{**given, **changes})
     after.adopt(before)
     assert (after.sums, after.terms, after.kin, after.traits) == (fresh.sums, fresh.terms, fresh.kin, fresh.traits)
-    assert (after.sums is worked_out[0]) == (len(changes) == 1 or changes.get("status", {}).get("phase") == "Running")
+    same = len(changes) == 1 or changes.get("status", {}).get("phase") == "Running"
+    assert (after.sums is worked_out[0]) == same
+
+
+GIVEN: list[tuple[dict[str, Any], bool]] = [
+    ({"name": "c"}, True),
+    ({"name": "c", "resources": {"requests": {"cpu": "1"}}}, True),
+    ({"name": "c", "resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "1"}}, True),
+    ({"name": "c", "resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "2"}}, False),
+    ({"name": "c", "resources": {}}, False),
+    ({"name": "c", "resources": {"requests": {"cpu": "2"}}}, False),
+]
+
+
+@pytest.mark.parametrize(("told", "alike"), GIVEN, ids=str)
+def test_pods_that_were_given_what_they_ask_for_are_alike(told: dict[str, Any], alike: bool) -> None:
+    conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": "2030-01-01T00:00:00Z"}]
+    plain = pod(requests={"cpu": "1"})
+    one = pod(requests={"cpu": "1"}, status={"containerStatuses": [told], "conditions": conditions})
+    assert (one.shape == plain.shape) == (one.sums is plain.sums) == alike

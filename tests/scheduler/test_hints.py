@@ -188,6 +188,7 @@ TABLE: list[tuple[str, str, PodInfo, Change, bool]] = [
     ("NodeResourcesFit", "a pod comes", PLAIN, new_pod(running()), False),
     ("NodeResourcesFit", "a pod shrinks in what is asked", PLAIN, changed_pod(running(cpu="2"), running()), True),
     ("NodeResourcesFit", "a smaller pod is given less", PLAIN, changed_pod(given("2"), given("1")), True),
+    ("NodeResourcesFit", "a pod is told of what it asks for", PLAIN, changed_pod(running(), given("1")), False),
     ("NodeResourcesFit", "a pod is given more", PLAIN, changed_pod(given("2"), given("3")), False),
     ("NodeResourcesFit", "a pod that cannot be resized gives up what it hoped for", PLAIN,
      changed_pod(given("1", cpu="3"), given("1", cpu="3", conditions=[INFEASIBLE])), True),
