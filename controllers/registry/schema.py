@@ -374,11 +374,14 @@ def _check_struct(
             continue
         value = document[name]
         entry = struct.fields.get(name)
-        if entry is not None and name not in off and entry.scalar == "string" and _is_text(value, entry.container):
-            # Most of what documents hold.
-            if not value and entry.terse:
-                del document[name]
-            continue
+        if entry is not None and name not in off:
+            # Most of what documents hold: texts, and numbers that every type holds.
+            if entry.scalar == "string" and _is_text(value, entry.container):
+                if not value and entry.terse:
+                    del document[name]
+                continue
+            if entry.scalar == "integer" and type(value) is int and 0 < value < _SMALL and not entry.container:
+                continue
         where = f"{path}.{name}" if path else name
         if entry is None:
             if not struct.open:
@@ -414,6 +417,9 @@ def _check_struct(
                 where = f"{path}.{name}" if path else name
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
 
+
+_SMALL: Final = 2**31
+"""Whole numbers below it are good for each of Go's types that a field has."""
 
 _ZEROES: Final[Mapping[str, Any]] = {"integer": 0, "number": 0, "boolean": False, "string": ""}
 _NULL_ITEMS: Final[Mapping[str, Any]] = {**_ZEROES, "bytes": "", "quantity": "0", "int-or-string": 0}

@@ -162,6 +162,7 @@ class Amount(NamedTuple):
         return f"{sign}{number}{_DECIMAL_SUFFIX[exponent]}"
 
 
+@lru_cache(maxsize=4096)
 def canonical(text: str) -> str:
     """Return upstream's spelling: a text that it takes for canonical stays, another is spelled anew.
 
