@@ -31,11 +31,26 @@ def complete(document: Document, old: Mapping[str, Any], now: str) -> None:
             for key, value in _ALWAYS.items():
                 if key not in entry:
                     entry[key] = dict(value) if isinstance(value, dict) else value
+    _keep_observed(status, before)
     address, several = status.get("podIP"), status.get("podIPs")
     if address and (not several or several[0].get("ip") != address):
         status["podIPs"] = [{"ip": address}]
     elif several and not address:
         status["podIP"] = several[0].get("ip", "")
+
+
+def _keep_observed(status: Document, before: Mapping[str, Any]) -> None:
+    """Let generations that were observed stand where a writer leaves them out (preserveOldObservedGeneration)."""
+    if not status.get("observedGeneration") and before.get("observedGeneration"):
+        status["observedGeneration"] = before["observedGeneration"]
+    known: dict[Any, list[Any]] = {}
+    for one in before.get("conditions") or ():
+        known.setdefault(one.get("type"), []).append(one.get("observedGeneration"))
+    for one in status.get("conditions") or ():
+        same = known.get(one.get("type"))
+        seen = same.pop(0) if same else None
+        if seen and not one.get("observedGeneration"):
+            one["observedGeneration"] = seen
 
 
 def rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
