@@ -13,7 +13,7 @@ from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kubelet import shuttingdown
 from controllers.kubelet.admitting import Refusal, refusal_under_pressure
 from controllers.kubelet.home import Going
-from controllers.kubelet.images import size_bytes
+from controllers.kubelet.images import image_of, listed_names, size_bytes
 from controllers.kubelet.life import FINAL
 from controllers.kubelet.lives import DUE, REPORT, WATCHED, Lives
 from controllers.kubelet.machine import Machine, index_of
@@ -287,10 +287,11 @@ class Kubelets:
             if not machine.pulled or node is None:
                 continue
             known = list((node.get("status") or {}).get("images") or ())
-            listed = {image for entry in known for image in entry.get("names") or ()}
-            fresh = [image for image in machine.pulled if image not in listed]
+            listed = {image_of(name).full for entry in known for name in entry.get("names") or ()}
+            fresh = [image for image in machine.pulled if image_of(image).full not in listed]
             machine.pulled.clear()
-            images = known + [{"names": [image], "sizeBytes": size_bytes(image)} for image in fresh]
+            images = known + [{"names": listed_names(image), "sizeBytes": size_bytes(image)} for image in fresh]
+            images.sort(key=lambda one: -int(one.get("sizeBytes") or 0))
             if fresh:
                 tick.emit(
                     Patch("nodes", "", name, {"status": {"images": images}}, "merge", "status"), actor=machine.actor

@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from controllers.kubelet.images import normalised
+from controllers.kubelet.given import as_run, is_same
+from controllers.kubelet.images import image_of
+from controllers.kubelet.users import user_of
 from controllers.log.stamps import wire_time
 from scheduler_core.api.containers import STATUSES
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, condition
 
 State = Literal["waiting", "running", "terminated"]
+
+OWN: Final = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+RESIZING: Final = ("PodResizePending", "PodResizeInProgress")
+"""Conditions that are the kubelet's, in the order in which it writes them, and those that tell of a resize."""
 
 
 @dataclass(slots=True)
@@ -23,6 +29,7 @@ class Container:
     """One container: what is asked of it, and how it stands."""
 
     spec: Mapping[str, Any]
+    pod_uid: str
     init: bool = False
     ephemeral: bool = False
     """Whether it was added to look into the pod: it is started once, and counts for nothing."""
@@ -39,10 +46,11 @@ class Container:
     ready: bool = False
     started: bool = False
     image: str = ""
+    image_id: str = ""
     """What runs, or ran last."""
     held: Document | None = None
-    allocated: Document | None = None
-    """What it has and was promised of cpu and memory, told once that was changed while it ran."""
+    allocated: Document = field(default_factory=dict)
+    """What it has and was promised of cpu and memory; nothing before it was started first."""
 
     @property
     def name(self) -> str:
@@ -50,9 +58,25 @@ class Container:
         return str(self.spec["name"])
 
     @property
+    def has_run(self) -> bool:
+        """Return whether it was ever started."""
+        return self.state != "waiting" or bool(self.last)
+
+    @property
     def sidecar(self) -> bool:
         """Return whether it is an init container that runs on."""
         return self.init and self.spec.get("restartPolicy") == "Always"
+
+    @property
+    def resources(self) -> Document:
+        """Return what is asked for it."""
+        return dict(self.spec.get("resources") or {})
+
+    @property
+    def container_id(self) -> str:
+        """Return the name of what runs, or ran last."""
+        place = f"{self.pod_uid}/{self.name}/{self.restarts}" if self.restarts else f"{self.pod_uid}/{self.name}"
+        return f"containerd://{sha256(place.encode()).hexdigest()}"
 
     @property
     def done(self) -> bool:
@@ -63,17 +87,27 @@ class Container:
 
     def start(self, now: str) -> None:
         """It runs."""
-        if self.state == "terminated" or self.last or self.restarts:
+        before = self.ended() if self.state == "terminated" else None
+        if before is not None or self.last or self.restarts:
             self.restarts += 1
-        if self.state == "terminated":
-            self.last = {"terminated": self.ended()}
+        if before is not None:
+            self.last = {"terminated": before}
         self.state, self.reason, self.message = "running", "", ""
         self.started_at, self.finished_at, self.exit_code = now, "", 0
         self.started = self.ready = False
-        self.image = str(self.spec.get("image", ""))
+        self._made()
+
+    def _made(self) -> None:
+        """Its image was taken, and it was given what it asks for; what a resize has yet to change stays."""
+        image = image_of(str(self.spec.get("image", "")))
+        self.image, self.image_id = image.told, image.digest
+        if self.held is None:
+            self.held, self.allocated = self.resources, dict(self.resources.get("requests") or {})
 
     def end(self, now: str, code: int, reason: str = "", message: str = "") -> None:
         """It has ended."""
+        if not self.has_run:
+            self._made()
         self.state, self.exit_code, self.message = "terminated", code, message
         self.reason, self.finished_at = reason or ("Error" if code else "Completed"), now
         self.started_at = self.started_at or now
@@ -95,6 +129,7 @@ class Container:
             "message": self.message,
             "startedAt": self.started_at,
             "finishedAt": self.finished_at,
+            "containerID": self.container_id,
         }
         return {key: value for key, value in told.items() if key != "message" or value}
 
@@ -105,17 +140,20 @@ class Containers:
     def __init__(self, pod: Mapping[str, Any]) -> None:
         """Read them from the pod."""
         spec, status = pod["spec"], pod.get("status") or {}
-        self.uid = str(pod["metadata"]["uid"])
+        self._pod_spec, uid = spec, str(pod["metadata"]["uid"])
         told = {(key, one.get("name")): one for key in STATUSES for one in status.get(key) or ()}
         self.inits = [
-            _read(one, told.get(("initContainerStatuses", one.get("name"))), init=True)
+            _read(one, uid, told.get(("initContainerStatuses", one.get("name"))), init=True)
             for one in spec.get("initContainers") or ()
         ]
-        self.mains = [_read(one, told.get(("containerStatuses", one.get("name")))) for one in spec["containers"]]
+        self.mains = [_read(one, uid, told.get(("containerStatuses", one.get("name")))) for one in spec["containers"]]
         self.ephemerals = [
-            _read(one, told.get(("ephemeralContainerStatuses", one.get("name"))), ephemeral=True)
+            _read(one, uid, told.get(("ephemeralContainerStatuses", one.get("name"))), ephemeral=True)
             for one in spec.get("ephemeralContainers") or ()
         ]
+        ready = condition(pod, "PodReadyToStartContainers") or {}
+        self.has_network = ready.get("status") == "True" or any(one.has_run for one in self.all)
+        """Whether what all containers share is there: they can be started, and the pod has its address."""
 
     @property
     def all(self) -> Iterable[Container]:
@@ -161,28 +199,24 @@ class Containers:
         elif unready:
             text = f"containers with unready status: [{' '.join(unready)}]"
             containers = {"status": "False", "reason": "ContainersNotReady", "message": text}
-        begun = not over and any(one.state == "running" or one.last or one.finished_at for one in self.all)
         initialized: Document = {"status": "True", **({"reason": over} if over == "PodCompleted" else {})}
         if waiting:
             text = f"containers with incomplete status: [{' '.join(waiting)}]"
             initialized = {"status": "False", "reason": "ContainersNotInitialized", "message": text}
         ready = containers if containers["status"] == "False" else _gated(pod)
-        return [
-            {"type": "PodReadyToStartContainers", "status": "True" if begun else "False"},
-            {"type": "Initialized", **initialized},
-            {"type": "Ready", **ready},
-            {"type": "ContainersReady", **containers},
-        ]
+        network = {"status": "True" if self.has_network and not over else "False"}
+        told = (network, initialized, ready, containers, {"status": "True"})
+        seen = pod["metadata"].get("generation", 1)
+        return [{"type": kind, "observedGeneration": seen, **one} for kind, one in zip(OWN, told, strict=True)]
 
     def statuses(self, containers: Iterable[Container]) -> list[Document]:
-        """Return what the wire tells of containers."""
-        return [self._status(one) for one in containers]
+        """Return what the wire tells of containers: init containers as they follow each other, others by name."""
+        return [self._status(one) for one in sorted(containers, key=lambda one: "" if one.init else one.name)]
 
     def _status(self, one: Container) -> Document:
-        image = one.image or str(one.spec.get("image", ""))
         entry: Document = {
             "name": one.name,
-            "image": image,
+            "image": one.image or str(one.spec.get("image", "")),
             "imageID": "",
             "ready": one.ready,
             "restartCount": one.restarts,
@@ -192,19 +226,29 @@ class Containers:
         }
         if one.ephemeral:
             del entry["started"]
-        if one.state != "waiting" or one.last:
-            entry["imageID"] = f"sha256:{sha256(normalised(image).encode()).hexdigest()}"
-            place = f"{self.uid}/{one.name}/{one.restarts}" if one.restarts else f"{self.uid}/{one.name}"
-            entry["containerID"] = f"containerd://{sha256(place.encode()).hexdigest()}"
-        if one.held is not None:
-            entry["resources"], entry["allocatedResources"] = one.held, one.allocated or {}
+        mounts = [_mounted(mount) for mount in one.spec.get("volumeMounts") or ()]
+        if mounts:
+            entry["volumeMounts"] = mounts
+        if one.has_run:
+            self._tell_run(one, entry)
         if one.state == "running":
             entry["state"] = {"running": {"startedAt": one.started_at}}
         elif one.state == "terminated":
-            entry["state"] = {"terminated": {**one.ended(), "containerID": entry["containerID"]}}
+            entry["state"] = {"terminated": one.ended()}
         else:
             entry["state"] = {"waiting": {"reason": one.reason, **({"message": one.message} if one.message else {})}}
         return entry
+
+    def _tell_run(self, one: Container, entry: Document) -> None:
+        """Tell of a container that was started what its runtime knows."""
+        entry["imageID"], entry["containerID"] = one.image_id, one.container_id
+        held = one.resources if one.held is None else one.held
+        entry["resources"] = as_run(held) if one.state == "running" else held
+        if one.allocated:
+            entry["allocatedResources"] = one.allocated
+        if (self._pod_spec.get("os") or {}).get("name") != "windows":
+            user = user_of(self._pod_spec, one.spec)
+            entry["user"] = {"linux": {"uid": user.uid, "gid": user.gid, "supplementalGroups": list(user.groups)}}
 
 
 def merged_conditions(before: Iterable[Mapping[str, Any]], after: Iterable[Document], unix_ms: int) -> list[Document]:
@@ -222,18 +266,40 @@ def merged_conditions(before: Iterable[Mapping[str, Any]], after: Iterable[Docum
     return [*fresh, *(dict(entry) for entry in known.values() if entry["type"] not in named)]
 
 
+def pod_conditions(before: Iterable[Mapping[str, Any]], own: list[Document], unix_ms: int) -> list[Document]:
+    """Return the conditions of a pod with times: those of others, what is told of a resize, the kubelet's own."""
+    merged = merged_conditions(before, own, unix_ms)
+    others = merged[len(own) :]
+    return [*sorted(others, key=lambda one: one["type"] in RESIZING), *merged[: len(own)]]
+
+
+def _mounted(mount: Mapping[str, Any]) -> Document:
+    """Return what a status tells of a volume in a container."""
+    told: Document = {"name": mount["name"], "mountPath": mount["mountPath"]}
+    if mount.get("readOnly"):
+        asked = mount.get("recursiveReadOnly") or "Disabled"
+        told |= {"readOnly": True, "recursiveReadOnly": "Disabled" if asked == "Disabled" else "Enabled"}
+    return told
+
+
 def _read(
-    spec: Mapping[str, Any], status: Mapping[str, Any] | None, *, init: bool = False, ephemeral: bool = False
+    spec: Mapping[str, Any],
+    uid: str,
+    status: Mapping[str, Any] | None,
+    *,
+    init: bool = False,
+    ephemeral: bool = False,
 ) -> Container:
-    one = Container(spec, init, ephemeral)
+    one = Container(spec, uid, init, ephemeral)
     if status is None:
         return one
     one.known = True
     one.restarts = int(status.get("restartCount") or 0)
     one.last = dict(status.get("lastState") or {})
     one.ready, one.started = bool(status.get("ready")), bool(status.get("started"))
-    one.image = str(status.get("image") or "")
-    one.held, one.allocated = status.get("resources"), status.get("allocatedResources")
+    one.held, one.allocated = status.get("resources"), dict(status.get("allocatedResources") or {})
+    if one.held is not None and is_same(one.held, one.resources):
+        one.held = one.resources
     state = status.get("state") or {}
     if state.get("running") is not None:
         one.state, one.started_at = "running", str(state["running"].get("startedAt") or "")
@@ -245,6 +311,9 @@ def _read(
     else:
         waiting = state.get("waiting") or {}
         one.reason, one.message = str(waiting.get("reason") or ""), str(waiting.get("message") or "")
+    if one.has_run:
+        image = image_of(str(status.get("image") or spec.get("image", "")))
+        one.image, one.image_id = image.told, str(status.get("imageID") or image.digest)
     return one
 
 

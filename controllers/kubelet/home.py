@@ -95,11 +95,8 @@ class Home(Protocol):
     def taken_in(self, uid: str) -> None:
         """The node has taken the pod, which its status does not tell yet."""
 
-    def resized(self, uid: str) -> Mapping[str, Document]:
-        """Return container → its resources before a change that is not in force yet."""
-
-    def resize_told(self, uid: str, retry_ms: int, *, keep: bool) -> None:
-        """A resize was looked at; `keep`: it waits, and is looked at again at `retry_ms`."""
+    def retry_at(self, uid: str, retry_ms: int) -> None:
+        """A resize waits for room: it is looked at again then."""
 
     def retry_ms(self, uid: str) -> int:
         """Return when a resize that waits is looked at again."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import lru_cache
+from hashlib import sha256
+from typing import Final, NamedTuple
 
 from scheduler_core.api.draw import draw
 
@@ -18,14 +20,73 @@ CHECK_MS: Final = 200
 """What a pull of an image that is there already takes: the registry is asked for its digest."""
 
 
+_DOCKER: Final = "docker.io"
+_DOCKER_INDEX: Final = "index.docker.io"
+_ID: Final = "sha256:"
+
+
 def normalised(image: str) -> str:
     """Return the name with its tag, `:latest` where it has none: as image locality compares names."""
     return image if image.rfind(":") > image.rfind("/") else image + ":latest"
 
 
+class Image(NamedTuple):
+    """An image as containerd knows it, however a pod spells its name."""
+
+    full: str
+    """`docker.io/library/nginx:1.27`; with the digest where the pod asks for one, which leaves no tag."""
+    familiar: str
+    """The same as people write it: `nginx:1.27`."""
+    told: str
+    """What a container's status calls it: its tag, or its id where it was asked for by digest."""
+    digest: str
+    """`docker.io/library/nginx@sha256:…`, which statuses call its id: the same on all machines."""
+
+
+@lru_cache(maxsize=4096)
+def image_of(name: str) -> Image:
+    """Return the image that a name stands for; the id that a status tells of one stands for itself.
+
+    Source: github.com/distribution/reference (ParseDockerRef), as containerd's CRI plugin reads names.
+    """
+    if name.startswith(_ID):
+        return Image(name, name, name, name)
+    name, _, digest = name.partition("@")
+    domain, _, path = name.partition("/")
+    if not path or not ("." in domain or ":" in domain or domain == "localhost"):
+        domain, path = _DOCKER, name
+    if domain == _DOCKER_INDEX:
+        domain = _DOCKER
+    tag = path.partition(":")[2] or "latest"
+    path = path.partition(":")[0]
+    if domain == _DOCKER and "/" not in path:
+        path = f"library/{path}"
+    place = f"{domain}/{path}"
+    familiar = path.removeprefix("library/") if domain == _DOCKER else place
+    if digest:
+        full = f"{place}@{digest}"
+        return Image(full, f"{familiar}@{digest}", f"{_ID}{_hash(full)}", full)
+    full = f"{place}:{tag}"
+    return Image(full, f"{familiar}:{tag}", full, f"{place}@{_ID}{_hash(full)}")
+
+
+def listed_names(name: str) -> list[str]:
+    """Return the names under which a node lists an image that was pulled by this one.
+
+    The first two are containerd's. The others are as pods spell it: the scheduler compares names letter by letter, and
+    would find no image of Docker's registry under its full name.
+    """
+    image = image_of(name)
+    return list(dict.fromkeys((image.digest, image.full, image.familiar, normalised(name))))
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
 def size_bytes(image: str) -> int:
     """Return the size of an image."""
-    return SIZE_MIN_BYTES + draw(0, "image-size", normalised(image), below=SIZE_MAX_BYTES - SIZE_MIN_BYTES)
+    return SIZE_MIN_BYTES + draw(0, "image-size", image_of(image).familiar, below=SIZE_MAX_BYTES - SIZE_MIN_BYTES)
 
 
 def pull_ms(size: int) -> int:

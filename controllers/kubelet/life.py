@@ -12,9 +12,9 @@ from typing import Any, Final
 from controllers.kinds.metrics.usage import over_limit
 from controllers.kubelet import says
 from controllers.kubelet.admitting import Refusal, asks_for_host_ports, is_critical, refusal
-from controllers.kubelet.containers import Container, Containers, merged_conditions
+from controllers.kubelet.containers import OWN, RESIZING, Container, Containers, pod_conditions
 from controllers.kubelet.home import Home, Late, Remove, Sleep, Steps, Write
-from controllers.kubelet.images import CHECK_MS, normalised, seconds_text, size_bytes
+from controllers.kubelet.images import CHECK_MS, image_of, seconds_text, size_bytes
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.outcomes import Outcome, outcome_of
@@ -148,11 +148,14 @@ class Life:
         status.setdefault("startTime", self.now)
         host = self.home.address(self.machine)
         status["hostIP"], status["hostIPs"] = host, [{"ip": host}]
-        if any(one.state != "waiting" or one.last for one in containers.all):
-            own = host if pod["spec"].get("hostNetwork") else self.machine.pod_address(self.uid, status)
+        shared = pod["spec"].get("hostNetwork")
+        if shared or containers.has_network:
+            own = host if shared else self.machine.pod_address(self.uid, status)
             status["podIP"], status["podIPs"] = own, [{"ip": own}]
-        wanted = containers.conditions(pod, phase)
-        status["conditions"] = merged_conditions(status.get("conditions") or (), wanted, self.unix_ms)
+        before = status.get("conditions") or ()
+        if phase in FINAL:
+            before = [one for one in before if one["type"] not in RESIZING]
+        status["conditions"] = pod_conditions(before, containers.conditions(pod, phase), self.unix_ms)
         status["containerStatuses"] = containers.statuses(containers.mains)
         if containers.inits:
             status["initContainerStatuses"] = containers.statuses(containers.inits)
@@ -160,6 +163,17 @@ class Life:
             status["ephemeralContainerStatuses"] = containers.statuses(containers.ephemerals)
         status["observedGeneration"] = pod["metadata"].get("generation", 1)
         return status
+
+    def rejected(self, refusal: Refusal) -> Document:
+        """Return the status of a pod that its node does not take: nothing of it was ever there."""
+        before = self.pod.get("status") or {}
+        status: Document = {key: before[key] for key in ("qosClass", "resourceClaimStatuses") if key in before}
+        others = [one for one in before.get("conditions") or () if one["type"] not in (*OWN, *RESIZING)]
+        if others:
+            status["conditions"] = others
+        text = f"Pod was rejected: {refusal.message}"
+        status |= {"phase": "Failed", "reason": refusal.reason, "message": text, "startTime": self.now}
+        return {**status, "observedGeneration": self.pod["metadata"].get("generation", 1)}
 
     def phase(self) -> str:
         """Return the pod's phase as the API has it."""
@@ -202,6 +216,7 @@ class Life:
             if why:
                 self.say(says.NOT_MOUNTED, why=why)
                 return False
+            containers.has_network = True
         for one in containers.inits if not containers.initialized else ():
             if not one.done and not (yield from self._init(one)):
                 return False
@@ -246,6 +261,9 @@ class Life:
         self.say(says.CREATED, one)
         self.say(says.RAN, one)
         one.start(self.now)
+        one.started = not one.spec.get("startupProbe")
+        task = one.ephemeral or (one.init and not one.sidecar)
+        one.ready = not task and one.started and not one.spec.get("readinessProbe") and self.orders.run != "unready"
 
     def _pull(self, one: Container) -> Steps:
         image, policy = str(one.spec.get("image", "")), str(one.spec.get("imagePullPolicy") or "")
@@ -265,8 +283,7 @@ class Life:
         self.home.arrived(self.machine)
 
     def _fail_to_pull(self, one: Container, image: str) -> Steps:
-        name = normalised(image)
-        place = name if "." in name.partition("/")[0] else f"docker.io/{'' if '/' in name else 'library/'}{name}"
+        place = image_of(image).full
         why = (
             f'rpc error: code = NotFound desc = failed to pull and unpack image "{place}": failed to resolve reference '
             f'"{place}": {place}: not found'

@@ -25,13 +25,12 @@ from controllers.kubelet.life import FINAL, Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of
-from controllers.kubelet.resizing import changed_resources, counts
+from controllers.kubelet.resizing import counts
 from controllers.kubelet.scripts import Scripts, Watched
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
 from controllers.loop.loop import Answer, Tick
-from scheduler_core.api.containers import told_of_containers
 from scheduler_core.api.document import Document, at, condition
 from scheduler_core.framework.rules import CURRENT_ERA
 
@@ -102,8 +101,6 @@ class Lives:
         """Uid of a pod that is to end → since when its containers know."""
         self._going: dict[str, Going] = {}
         """Uid of a pod that has to go → why."""
-        self._resized: dict[str, dict[str, Document]] = {}
-        """Uid of a pod → container → its resources before a change that is not in force yet."""
         self._retries: dict[str, int] = {}
         """Uid of a pod whose resize waits for room → when its node is looked at again."""
         self._taken_in: set[str] = set()
@@ -146,7 +143,7 @@ class Lives:
             return
         if new is None:
             uid = pod["metadata"]["uid"]
-            for known in (self._living, self._wanted, self._asked, self._going, self._resized, self._retries):
+            for known in (self._living, self._wanted, self._asked, self._going, self._retries):
                 known.pop(uid, None)
             self._taken_in.discard(uid)
             self._asking.forget(uid)
@@ -155,22 +152,7 @@ class Lives:
             if machine is not None:
                 machine.release(uid)
         else:
-            if old is not None and old["metadata"].get("generation") != new["metadata"].get("generation"):
-                self._note_resize(old, new)
             self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
-
-    def _note_resize(self, old: Document, new: Document) -> None:
-        """Keep what containers had before somebody changed it."""
-        changed = changed_resources(old, new)
-        if changed:
-            uid = new["metadata"]["uid"]
-            told = {
-                one["name"]: one["resources"]
-                for one in told_of_containers(old, ephemeral=False)
-                if one.get("resources") is not None
-            }
-            self._resized[uid] = {**changed, **{name: told[name] for name in changed if name in told}}
-            self._retries.pop(uid, None)
 
     def _claim_changed(self, old: Document | None, new: Document | None) -> None:
         claim = new or old
@@ -354,17 +336,9 @@ class Lives:
         """Return why a pod has to go; None: it may stay."""
         return self._going.get(uid)
 
-    def resized(self, uid: str) -> Mapping[str, Document]:
-        """Return container → its resources before a change that is not in force yet."""
-        return self._resized.get(uid, {})
-
-    def resize_told(self, uid: str, retry_ms: int, *, keep: bool) -> None:
-        """A resize was looked at; `keep`: it waits, and is looked at again at `retry_ms`."""
-        if keep:
-            self._retries[uid] = retry_ms
-        else:
-            self._resized.pop(uid, None)
-            self._retries.pop(uid, None)
+    def retry_at(self, uid: str, retry_ms: int) -> None:
+        """A resize waits for room: it is looked at again then."""
+        self._retries[uid] = retry_ms
 
     def retry_ms(self, uid: str) -> int:
         """Return when a resize that waits is looked at again."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kit.recorder import Recorder
-from controllers.kubelet.images import CHECK_MS, must_ask, normalised, pull_ms, size_bytes
+from controllers.kubelet.images import CHECK_MS, image_of, must_ask, pull_ms, size_bytes
 
 NODES_MAX: Final = 32_768
 """Machines that can have a pod network: /24 networks in 10.128.0.0/9."""
@@ -22,8 +22,9 @@ class Machine:
         self.actor = f"kubelet/{name}"
         self.recorder = Recorder("kubelet", host=name, actor=self.actor)
         self.present: set[str] = set()
+        """Full names of images."""
         self.pulled: list[str] = []
-        """Images that the node's status does not list yet, in order of arrival."""
+        """Images that the node's status does not list yet, as pods spell them, in order of arrival."""
         self._pulling: dict[str, int] = {}
         self._free_ms = 0
         self._addresses: dict[str, int] = {}
@@ -65,11 +66,11 @@ class Machine:
     def learn(self, node: Mapping[str, Any]) -> None:
         """Take the images that the node's status lists."""
         for image in (node.get("status") or {}).get("images") or ():
-            self.present.update(image.get("names") or ())
+            self.present.update(image_of(name).full for name in image.get("names") or ())
 
     def begin_pull(self, image: str, policy: str, now_ms: int) -> tuple[bool, int, int]:
         """Return (whether a pull is announced, what it takes, when it is over). One image is pulled at a time."""
-        name = normalised(image)
+        name = image_of(image).full
         asks = must_ask(image, policy)
         if self._pulling.get(name, now_ms + 1) <= now_ms:
             # Who asked for it is gone; the machine went on pulling.
@@ -89,11 +90,11 @@ class Machine:
 
     def arrived(self, image: str) -> None:
         """An image is there now."""
-        name = normalised(image)
+        name = image_of(image).full
         self._pulling.pop(name, None)
         if name not in self.present:
             self.present.add(name)
-            self.pulled.append(name)
+            self.pulled.append(image)
 
     def _take(self, uid: str, address: str) -> None:
         prefix, _, host = address.rpartition(".")

@@ -11,14 +11,14 @@ from typing import Any, Final
 import msgspec
 
 from controllers.kubelet import says
-from controllers.kubelet.containers import Container, merged_conditions
+from controllers.kubelet.containers import OWN, RESIZING, Container, merged_conditions
+from controllers.kubelet.given import is_same
 from controllers.kubelet.home import Act, Steps, Write
 from controllers.kubelet.life import FINAL, Life
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 
-PENDING: Final = "PodResizePending"
-IN_PROGRESS: Final = "PodResizeInProgress"
+PENDING, IN_PROGRESS = RESIZING
 RETRY_MS: Final = 180_000
 """How long a resize waits for room before the node is looked at again (upstream: three minutes)."""
 
@@ -28,48 +28,39 @@ NAMES: Final = ("memory", "cpu")
 Again = Callable[[Life, Container], Steps]
 
 
-def changed_resources(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Document]:
-    """Return container → its resources before, of those that differ in two versions of a pod."""
-    before = {one["name"]: one.get("resources") or {} for one in _sized(old["spec"])}
-    after = {one["name"]: one.get("resources") or {} for one in _sized(new["spec"])}
-    return {name: dict(held) for name, held in before.items() if after.get(name) != held}
-
-
 def acts(life: Life, again: Again) -> Iterator[Act]:
     """Yield what follows a resize that is not in force yet."""
-    before = life.home.resized(life.uid)
-    if not before:
+    changed = [one for one in life.containers.all if one.held is not None and not is_same(one.held, one.resources)]
+    told = _condition(life, PENDING)
+    if not changed and not told and not _condition(life, IN_PROGRESS):
         return
     due_ms = life.now_ms
-    if _condition(life, PENDING).get("reason") == "Deferred":
-        due_ms = life.home.retry_ms(life.uid)
-    yield Act(max(life.now_ms, due_ms), lambda: _resize(life, before, again))
+    if changed and told.get("observedGeneration") == life.pod["metadata"].get("generation", 1):
+        # What cannot be waits for nothing but another change; what waits for room is looked at again.
+        if told.get("reason") != "Deferred":
+            return
+        due_ms = max(due_ms, life.home.retry_ms(life.uid))
+    yield Act(due_ms, lambda: _resize(life, changed, again))
 
 
-def _resize(life: Life, before: Mapping[str, Document], again: Again) -> Steps:
-    changed = [one for one in life.containers.all if one.name in before]
-    if all((one.spec.get("resources") or {}) == before[one.name] for one in changed):
+def _resize(life: Life, changed: Sequence[Container], again: Again) -> Steps:
+    if not changed:
         # It was taken back.
-        life.home.resize_told(life.uid, 0, keep=False)
         yield Write(_status(life, None))
         return
     reason, message = _no_room(life)
-    for one in changed:
-        one.held, one.allocated = before[one.name], dict(before[one.name].get("requests") or {})
     if reason:
-        # What cannot be waits for nothing but another change; what waits for room is looked at again.
-        life.home.resize_told(life.uid, life.now_ms + RETRY_MS, keep=reason == "Deferred")
+        life.home.retry_at(life.uid, life.now_ms + RETRY_MS)
         yield Write(_status(life, {"type": PENDING, "status": "True", "reason": reason, "message": message}))
         return
     for one in changed:
-        one.allocated = dict((one.spec.get("resources") or {}).get("requests") or {})
+        one.allocated = dict(one.resources.get("requests") or {})
     yield Write(_status(life, {"type": IN_PROGRESS, "status": "True"}))
     yield from life.wait(life.home.stages.waits.tell, "resize")
-    life.home.resize_told(life.uid, 0, keep=False)
     for one in changed:
-        if one.state == "running" and _needs_restart(one, before[one.name]):
+        if one.state == "running" and _needs_restart(one):
             yield from again(life, one)
-        one.held = dict(one.spec.get("resources") or {})
+        one.held = one.resources
     life.say(says.RESIZED, why=_told(life))
     yield Write(_status(life, None))
 
@@ -116,16 +107,13 @@ def _amount(name: str, quantity: Any) -> int:
         return 0
 
 
-def _needs_restart(one: Container, before: Mapping[str, Any]) -> bool:
-    after = one.spec.get("resources") or {}
-    for policy in one.spec.get("resizePolicy") or ():
-        name = policy.get("resourceName")
-        same = all(
-            (before.get(key) or {}).get(name) == (after.get(key) or {}).get(name) for key in ("requests", "limits")
-        )
-        if policy.get("restartPolicy") == "RestartContainer" and not same:
-            return True
-    return False
+def _needs_restart(one: Container) -> bool:
+    names = [
+        str(policy.get("resourceName"))
+        for policy in one.spec.get("resizePolicy") or ()
+        if policy.get("restartPolicy") == "RestartContainer"
+    ]
+    return bool(names) and not is_same(one.held or {}, one.resources, *names)
 
 
 def _condition(life: Life, kind: str) -> Mapping[str, Any]:
@@ -136,12 +124,13 @@ def _condition(life: Life, kind: str) -> Mapping[str, Any]:
 def _status(life: Life, condition: Document | None) -> Document:
     """Return the pod's status with this word on its resize, or none."""
     status = life.status()
-    kept = [one for one in status["conditions"] if one.get("type") not in (PENDING, IN_PROGRESS)]
+    own = [one for one in status["conditions"] if one["type"] in OWN]
+    others = [one for one in status["conditions"] if one["type"] not in (*OWN, *RESIZING)]
     if condition is not None:
         condition = {**condition, "observedGeneration": life.pod["metadata"].get("generation", 1)}
-        known = [one for one in status["conditions"] if one.get("type") == condition["type"]]
-        kept = [*kept, *merged_conditions(known, [condition], life.unix_ms)]
-    return {**status, "conditions": kept}
+        known = [one for one in status["conditions"] if one["type"] == condition["type"]]
+        others += merged_conditions(known, [condition], life.unix_ms)
+    return {**status, "conditions": [*others, *own]}
 
 
 def _told(life: Life) -> str:

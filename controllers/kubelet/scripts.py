@@ -143,7 +143,8 @@ class Scripts:
         for one in (*containers.inits, *containers.mains):
             before = one.last.get("terminated") or {}
             if one.restarts and before.get("startedAt"):
-                earlier = Container(one.spec, one.init, restarts=one.restarts - 1, started_at=before["startedAt"])
+                runs, began = one.restarts - 1, before["startedAt"]
+                earlier = Container(one.spec, one.pod_uid, one.init, restarts=runs, started_at=began)
                 self._run(pod, earlier, answers, _begun_ms(earlier))
             if one.started_at:
                 self._run(pod, one, answers, _begun_ms(one))

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from controllers.kubelet import probing, resizing, says
 from controllers.kubelet.containers import Container, merged_conditions
 from controllers.kubelet.home import Act, Going, Late, Remove, Sleep, Steps, Write
+from controllers.kubelet.images import image_of
 from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Life, pre_stop_seconds
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
@@ -49,7 +50,7 @@ def _is_refused(life: Life) -> Generator[Sleep | Write | Remove, None, bool]:
         life.home.taken_in(life.uid)
         return False
     life.say(says.REFUSED._replace(reason=refused.reason), why=refused.message)
-    yield Write(life.status("Failed", refused.reason, f"Pod was rejected: {refused.message}"))
+    yield Write(life.rejected(refused))
     return True
 
 
@@ -70,11 +71,12 @@ def _go(life: Life, going: Going) -> Steps:
     status = life.status("Failed", going.reason, going.message)
     disrupted = {
         "type": "DisruptionTarget",
+        "observedGeneration": life.pod["metadata"].get("generation", 1),
         "status": "True",
         "reason": "TerminationByKubelet",
         "message": going.message,
     }
-    status["conditions"] = merged_conditions(status["conditions"], [*status["conditions"], disrupted], life.unix_ms)
+    status["conditions"] = merged_conditions(status["conditions"], [disrupted], life.unix_ms)
     yield Write(status)
 
 
@@ -124,7 +126,10 @@ def _acts(life: Life, told: Told) -> Iterator[Act]:
             yield Act(life.now_ms, lambda one=one: _look_in(life, one))  # type: ignore[misc]
         elif one.state == "running":
             yield from _of_ephemeral(life, one)
-    if _conditions_differ(life):
+    metadata = life.pod["metadata"]
+    if (life.pod.get("status") or {}).get("observedGeneration") != metadata.get("generation", 1):
+        yield Act(life.now_ms, lambda: _write(life))
+    elif _conditions_differ(life):
         yield Act(life.now_ms + life.home.stages.waits.recover.base, lambda: _write(life))
 
 
@@ -155,7 +160,7 @@ def _of_ended(life: Life, one: Container) -> Act:
 
 def _of_running(life: Life, one: Container, told: Told) -> Iterator[Act]:
     spec, begun_ms = one.spec, _started_ms(life, one)
-    if one.image and one.image != spec.get("image"):
+    if one.image != image_of(str(spec.get("image", ""))).told:
         yield Act(life.now_ms, lambda: _kill(life, one, says.CHANGED, ""))
         return
     outcome = life.outcome(one)
@@ -202,8 +207,6 @@ def _resized(life: Life, one: Container) -> Steps:
 def _restart(life: Life, one: Container) -> Steps:
     if not (yield from life.begin_again(one)):
         return
-    one.started = not one.spec.get("startupProbe")
-    one.ready = one.started and not one.spec.get("readinessProbe") and life.orders.run != "unready"
     yield Write(life.status())
 
 

@@ -54,7 +54,8 @@ def test_an_image_is_pulled_once_and_listed_by_its_node() -> None:
     lab.run(10)
     assert lab.reasons("late") == ["Scheduled", "Pulled", "Created", "Started"]
     (image,) = lab.get("nodes", "n1", "")["status"]["images"]
-    assert image["names"] == ["nginx:1.27"]
+    (told,) = lab.get("pods", "late")["status"]["containerStatuses"]
+    assert image["names"] == [told["imageID"], told["image"], "nginx:1.27"]
     assert f"Image size: {image['sizeBytes']} bytes." in first[0]
 
 

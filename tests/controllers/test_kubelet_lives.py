@@ -197,7 +197,7 @@ def test_an_image_that_changes_in_place_starts_the_container_again() -> None:
     lab.do(Patch("pods", HOME, "web", {"spec": {"containers": [container(image="nginx:1.28")]}}, "strategic"))
     lab.run(20)
     (one,) = statuses(lab)
-    assert (one["image"], one["restartCount"], one["ready"]) == ("nginx:1.28", 1, True)
+    assert (one["image"], one["restartCount"], one["ready"]) == ("docker.io/library/nginx:1.28", 1, True)
     assert one["containerID"] != before["containerStatuses"][0]["containerID"]
     assert lab.get("pods", "web")["status"]["podIP"] == before["podIP"]
     assert told(lab, "Killing") == ["Container main definition changed, will be restarted"]

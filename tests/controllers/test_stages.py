@@ -72,9 +72,6 @@ class Home:
     def going(self, uid: str) -> None:
         return None
 
-    def resized(self, uid: str) -> dict[str, Document]:
-        return {}
-
     def asked_ms(self, uid: str) -> int | None:
         return None
 

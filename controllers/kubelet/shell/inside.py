@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.stages.answers import Answer, Answers
+from controllers.kubelet.users import User, user_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 
@@ -51,7 +52,7 @@ class Inside:
     """What it was started with, empty where the pod does not say it: then the image does."""
     files: Mapping[str, str]
     folders: frozenset[str]
-    user: int = 0
+    user: User
     folder: str = "/"
     fixed: tuple[str, ...] = ()
     """Folders in which nothing can be written."""
@@ -131,7 +132,7 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         words=tuple(expanded(str(word), environment) for word in given),
         files=files,
         folders=frozenset(folders),
-        user=int(security.get("runAsUser") or 0),
+        user=user_of(spec, container),
         folder=str(container.get("workingDir") or "/"),
         fixed=tuple(fixed),
         root_fixed=bool(security.get("readOnlyRootFilesystem")),

@@ -119,9 +119,9 @@ def _pwd(call: Call) -> Running:
 
 
 def _whoami(call: Call) -> Running:
-    user = call.inside.user
-    if user:
-        return (yield from wrong(call, f"unknown uid {user}"))
+    uid = call.inside.user.uid
+    if uid:
+        return (yield from wrong(call, f"unknown uid {uid}"))
     yield Wrote(1, "root\n")
     return 0
 
@@ -129,12 +129,15 @@ def _whoami(call: Call) -> Running:
 def _id(call: Call) -> Running:
     user = call.inside.user
     if "u" in options(call)[0]:
-        yield Wrote(1, f"{user}\n")
+        yield Wrote(1, f"{user.uid}\n")
     else:
-        yield Wrote(
-            1, f"uid={user} gid=0(root) groups=0(root)\n" if user else "uid=0(root) gid=0(root) groups=0(root)\n"
-        )
+        groups = ",".join(map(_named, (user.gid, *(one for one in user.groups if one != user.gid))))
+        yield Wrote(1, f"uid={_named(user.uid)} gid={_named(user.gid)} groups={groups}\n")
     return 0
+
+
+def _named(number: int) -> str:
+    return str(number) if number else "0(root)"
 
 
 def _uname(call: Call) -> Running:

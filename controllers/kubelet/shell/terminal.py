@@ -35,7 +35,7 @@ class Terminal:
             return ""
         if self._before:
             return "> "
-        return f"{self.shell.folder} {'$' if self.shell.inside.user else '#'} "
+        return f"{self.shell.folder} {'$' if self.shell.inside.user.uid else '#'} "
 
     def greeting(self) -> str:
         """Return what is shown first."""
