@@ -17,15 +17,16 @@ from clustersim.apiserver.patching import manager_of
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.classroom import rbac, roles
+from clustersim.classroom.access import decide, decide_path
 from clustersim.classroom.accounttokens import ISSUER, NotGood, bearer_of
 from clustersim.classroom.auth import ACCOUNT, COMPONENT, TEACHER, Principal, principal_of
 from clustersim.store import open_store
 from controllers.kinds.rbac import bootstrap
-from controllers.kinds.table import TABLE, find_resource
+from controllers.kinds.table import TABLE
 from controllers.log.stamps import wire_time
 from controllers.registry import fields, goorder
 from controllers.registry.fieldowners.managers import Scope, updated
-from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
+from scheduler_core.api.errors import Cause, bad_request, invalid, method_not_allowed
 
 AUTHORIZATION: Final = "authorization.k8s.io"
 
@@ -202,16 +203,7 @@ def _access(spec: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
     attributes = spec.get("resourceAttributes")
     if not isinstance(attributes, dict):
         asked = spec["nonResourceAttributes"]
-        allowed = str(asked.get("verb", "")).lower() in ("get", "head")
-        if principal.role == TEACHER or _is_master(principal):
-            return {"allowed": True}
-        if principal.role == ACCOUNT:
-            reason = rbac.allows_path(principal, str(asked.get("verb") or ""), str(asked.get("path") or ""))
-            return {"allowed": True, "reason": reason} if reason else {"allowed": False}
-        return {
-            "allowed": allowed,
-            "reason": "everybody in the session reads discovery and versions" if allowed else "",
-        }
+        return decide_path(principal, str(asked.get("verb") or ""), str(asked.get("path") or ""))
     values = {
         key: str(attributes.get(key) or "") for key in ("verb", "group", "resource", "namespace", "name", "subresource")
     }
@@ -219,34 +211,6 @@ def _access(spec: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
     resource = f"{plural}.{values['group']}" if values["group"] not in ("", "*") else plural
     subresource = values["subresource"] or inner
     return decide(principal, values["verb"], resource, values["namespace"], values["name"], subresource)
-
-
-def _is_master(principal: Principal) -> bool:
-    """Return whether somebody is of upstream's privileged group, which no rule has to let in."""
-    return principal.role == ACCOUNT and "system:masters" in principal.info.get("groups", ())
-
-
-def _is_defined(principal: Principal, resource: str) -> bool:
-    return TABLE.of(open_store(principal.session_id)).find_resource(resource) is not None
-
-
-def decide(
-    principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str
-) -> dict[str, Any]:
-    """Return the status of an access review."""
-    if resource not in ("", "*") and find_resource(resource) is None and not _is_defined(principal, resource):
-        return {"allowed": False, "reason": f"no resource {resource!r} is served here"}
-    if _is_master(principal):
-        return {"allowed": True}
-    if principal.role == ACCOUNT:
-        reason = rbac.allows(principal, verb, resource, namespace, name, subresource)
-        return {"allowed": True, "reason": reason} if reason else {"allowed": False}
-    try:
-        roles.check(principal, verb, resource, namespace, name, subresource)
-    except ApiError as error:
-        return {"allowed": False, "reason": error.message}
-    # As with upstream's privileged groups, what the role may has no reason of its own.
-    return {"allowed": True}
 
 
 def _rules(asked: Asked) -> dict[str, Any]:

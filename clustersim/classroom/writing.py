@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any, Final, Literal
 
+from clustersim.classroom.access import authorizer_for
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.batching import BATCHES, Job
 from clustersim.classroom.roles import guard_for
@@ -81,6 +82,7 @@ def context_for(
         creator={} if principal is None else principal.creator,
         user=None if principal is None else principal.info,
         guard=None if principal is None else guard_for(principal, commands=commands, store=store, dry_run=dry_run),
+        authorize=None if principal is None else authorizer_for(principal),
         marks=marks,
     )
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from controllers.admission.matching import asked_in, request_of
+from controllers.admission.matching import asked_in, name_of, place_of, request_of, subresource_of
+from controllers.expressions.authorizing import asking, authorizer_of
 from controllers.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, expression
-from controllers.expressions.policies import NAMES, PARAMETERIZED, shape_of
+from controllers.expressions.policies import NAMES, PARAMETERIZED, in_messages, shape_of
 from controllers.expressions.shapes import Shape, object_of
 from controllers.registry.admission import Attempt
 from controllers.registry.kind import Kind
@@ -63,8 +64,13 @@ class Evaluation:
                 "oldObject": asked.old,
                 "request": request_of(self._attempt, kind),
                 "namespaceObject": self._home(),
+                "authorizer": self._authorizer(kind),
             }
         return given
+
+    def _authorizer(self, kind: Kind) -> Mapping[str, Any]:
+        attempt = self._attempt
+        return authorizer_of(kind.group, kind.plural, subresource_of(attempt), place_of(attempt), name_of(attempt))
 
     def _home(self) -> dict[str, Any] | None:
         if not self._attempt.namespace or self._attempt.kind.resource == _NAMESPACES:
@@ -111,7 +117,8 @@ class Evaluation:
         if cost > self._left:
             raise OutOfBudget(OUT_OF_BUDGET)
         self._left -= cost
-        return asked.evaluate(given)
+        with asking(self._attempt.context.authorize):
+            return asked.evaluate(given)
 
 
 _HIDDEN: Final = frozenset({"managedFields", "ownerReferences", "selfLink"})
@@ -212,7 +219,7 @@ class _Policy:
         source = rule.get("messageExpression") or ""
         if source.strip():
             try:
-                told = self._value(source, ("string",))
+                told = self._value(source, ("string",), in_messages(self._names))
             except Failed:
                 told = ""
             told = told.strip() if isinstance(told, str) else ""

@@ -88,8 +88,8 @@ def request_of(attempt: Attempt, kind: Kind) -> dict[str, Any]:
         "requestKind": kind_of(attempt.asked),
         "requestResource": resource_of(attempt.asked),
         "requestSubResource": part,
-        "name": attempt.title if attempt.verb != "create" or part else attempt.document["metadata"].get("name", ""),
-        "namespace": _place(attempt),
+        "name": name_of(attempt),
+        "namespace": place_of(attempt),
         "operation": _OPERATIONS[attempt.verb],
         "userInfo": dict(attempt.context.user_info),
         "dryRun": attempt.context.dry_run,
@@ -101,7 +101,14 @@ def request_of(attempt: Attempt, kind: Kind) -> dict[str, Any]:
     }
 
 
-def _place(attempt: Attempt) -> str:
+def name_of(attempt: Attempt) -> str:
+    """Return the name in a request: none yet where it is made up."""
+    if attempt.verb != "create" or subresource_of(attempt):
+        return attempt.title
+    return str(attempt.document["metadata"].get("name", ""))
+
+
+def place_of(attempt: Attempt) -> str:
     """Return the namespace of a request; of one for a namespace its own name, as upstream's."""
     return attempt.title if attempt.kind.resource == _NAMESPACES else attempt.namespace
 

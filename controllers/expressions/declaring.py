@@ -70,9 +70,7 @@ def checked(functions: Iterable[Function]) -> list[cel.FunctionDecl]:
         cel.FunctionDecl(
             one.name,
             [
-                cel.Overload(
-                    _name(one, index), _typed(way.answer), list(map(_typed, way.parameters)), way.member, way.of
-                )
+                cel.Overload(_name(one, index), typed(way.answer), list(map(typed, way.parameters)), way.member, way.of)
                 for index, way in enumerate(one.ways)
             ],
         )
@@ -102,7 +100,8 @@ def _name(function: Function, index: int) -> str:
     return f"k8s_{function.name.replace('.', '_')}_{index}"
 
 
-def _typed(name: str) -> cel.Type:
+def typed(name: str) -> cel.Type:
+    """Return a type by how the language writes it, or upstream's own."""
     return cel.Type.AbstractType(name) if is_own(name) else cel.Type(name)
 
 

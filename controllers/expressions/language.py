@@ -16,10 +16,10 @@ from cel_expr_python import cel
 from cel_expr_python.ext import ext_optional
 
 from controllers.expressions.constants import Complaint, complaints
-from controllers.expressions.declaring import is_own
+from controllers.expressions.declaring import is_own, typed
 from controllers.expressions.library import CHECKED, RUNNING
 from controllers.expressions.pricing import COST_MAX, price
-from controllers.expressions.rewriting import SPELLED, RewriteError, Rewritten, rewritten
+from controllers.expressions.rewriting import SPELLED, RewriteError, Rewritten, loosened, rewritten
 from controllers.expressions.shapes import DYN, Object, Shape
 from scheduler_core.cel.syntax import Expr, Form, Tree, read_tree
 
@@ -36,11 +36,13 @@ _UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)' \(in contain
 _FRAME: Final = re.compile(r"^[A-Z_]+: | \[[A-Z_]+\]$")
 _SELECTED: Final = re.compile(r"expression of type '([^']+)' cannot be the operand of a select operation")
 _APPLIED: Final = re.compile(r"(found no matching overload for '[a-zA-Z_]+' applied to )'\((.*)\)'")
+_MIXED: Final = re.compile(
+    r"found no matching overload for '_[<>]=?_' applied to '\((int|uint|double), (?!\1\))(?:int|uint|double)\)'"
+)
 _CALLED: Final = re.compile(r"\.\s*[A-Za-z_]\w*\s*\(\Z")
 _KEY: Final = re.compile(r'Key not found in map : "?([^"]*)"?$')
 _INDEX: Final = re.compile(r"Index error: index=(-?\d+)")
 _OFTEN: Final = "teration budget exceeded"
-_AUTHORIZER: Final = "the variable authorizer is not to be had: who may do what follows from the role in the session"
 
 
 class CompileError(ValueError):
@@ -53,6 +55,18 @@ class CompileError(ValueError):
     def __init__(self, text: str, step: str = "compilation failed") -> None:
         super().__init__(text)
         self.told = f"{step}: {text}"
+
+
+class _MixedError(CompileError):
+    """Numbers of two types are compared, which upstream's language does and the one here only where it knows no types.
+
+    Attributes:
+        offset: where the comparison stands, in characters of what is compiled.
+    """
+
+    def __init__(self, offset: int) -> None:
+        super().__init__("numbers of two types are compared")
+        self.offset = offset
 
 
 class Failed(Exception):
@@ -148,7 +162,7 @@ def _untyped(names: tuple[str, ...]) -> cel.Env:
 
 
 def _typed(shapes: Mapping[str, str]) -> cel.Env:
-    variables = {name: cel.Type(shape) for name, shape in shapes.items()}
+    variables = {name: typed(shape) for name, shape in shapes.items()}
     return cel.NewEnv(variables=variables, extensions=_EXTENSIONS, functions=CHECKED)
 
 
@@ -176,6 +190,14 @@ def _compiled(source: str, names: Names, optionals: frozenset[str]) -> Expressio
         given = rewritten(source, optionals)
     except RewriteError as wrong:
         raise CompileError(_pointed(source, *_place(source, wrong.offset), str(wrong))) from wrong
+    while True:
+        try:
+            return _made(given, shapes)
+        except _MixedError as mixed:
+            given = loosened(given, mixed.offset)
+
+
+def _made(given: Rewritten, shapes: Mapping[str, Shape]) -> Expression:
     types: dict[str, str] = {name: _declarable(shape) for name, shape in shapes.items()}
     try:
         program = _checked(given, _untyped(tuple(shapes)))
@@ -193,13 +215,15 @@ def _compiled(source: str, names: Names, optionals: frozenset[str]) -> Expressio
         raise CompileError(_undefined(given, tree, unknown))
     roots = frozenset(one.name for one in _all(tree.root) if one.form is Form.NAME and one.name in shapes)
     for name in asked:
-        # A declared name would hide that only its presence is asked for.
+        # A declared name would hide that only its presence is asked for; what it is asked of passes for a map.
         types.pop(name, None)
+        while name := name.rpartition(".")[0]:
+            types[name] = "dyn" if is_own(types[name]) else types[name]
     typed = _checked(given, _typed(types))
     for complaint in complaints(tree):
         _complain(given, complaint)
     signature = _signature(typed.return_type().name())
-    return Expression(source, Shape(signature), program, tree, roots)
+    return Expression(given.source, Shape(signature), program, tree, roots)
 
 
 def _complain(given: Rewritten, complaint: Complaint) -> NoReturn:
@@ -239,7 +263,7 @@ def _declare(root: str, shape: Shape, chain: tuple[Expr, ...], types: dict[str, 
 
 def _declarable(shape: Shape) -> str:
     """Return the type of a variable; what only expressions themselves hold (optionals, types) is not told apart."""
-    unknown = shape.cel.startswith(("optional_type", "type")) or is_own(shape.cel)
+    unknown = shape.cel.startswith(("optional_type", "type"))
     return "dyn" if unknown else shape.cel
 
 
@@ -264,11 +288,11 @@ def _told(given: Rewritten, text: str) -> str:
             place = start + 1 if start >= 0 else place
             message = f"undeclared reference to '{first}' (in container '')"
         offset = _offset(given.text, row, place)
+        if _MIXED.fullmatch(message):
+            raise _MixedError(offset)
         message = _spelled(message, is_method=_CALLED.search(given.text, 0, offset + 1) is not None)
         if given.text != source:
             row, place = _place(source, given.origin(offset))
-        if message == "undeclared reference to 'authorizer' (in container '')":
-            return _pointed(source, row, place, _AUTHORIZER)
         told.append((row, place, _pointed(source, row, place, message)))
     told.sort(key=lambda one: one[:2])
     return "\n".join(dict.fromkeys(one[2] for one in told)) or _FRAME.sub("", text.partition("\n")[0])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from controllers.expressions import addresses, named, rewriting, texts, urls, versions
+from controllers.expressions import addresses, authorizing, named, rewriting, texts, urls, versions
 from controllers.expressions.declaring import NO_OVERLOAD, Function, Own, Way, checked, part, running
 from controllers.expressions.moments import span
 from scheduler_core.api.quantity import Amount, QuantityError, nano
@@ -128,6 +128,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     *addresses.FUNCTIONS,
     *versions.FUNCTIONS,
     *named.FUNCTIONS,
+    *authorizing.FUNCTIONS,
     *rewriting.FUNCTIONS,
 )
 """What is added to the language."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from controllers.expressions.authorizing import CHECK_COST
 from controllers.expressions.rewriting import KEYS
 from scheduler_core.cel.syntax import Expr, Form
 
@@ -151,6 +152,9 @@ class _Walker:
         values = [self.walk(part, scope, often) for part in expr.parts]
         name = expr.name
         if name in _TRUTHS:
+            return _SCALAR
+        if name == "check":
+            self._charge(often * CHECK_COST)
             return _SCALAR
         if name in _MEMBERS:
             key = expr.parts[1].text

@@ -275,6 +275,35 @@ def _names(text: str, optionals: frozenset[str]) -> Iterator[tuple[_Token, str]]
             yield token, tokens[index + 1].text if index + 1 < len(tokens) else ""
 
 
+_LOOSER: Final = frozenset("&|?:,<>=!([{")
+"""Where the left operand of a comparison begins: behind one of these."""
+
+
+def loosened(given: Rewritten, offset: int) -> Rewritten:
+    """Return an expression in which nothing is known of the left operand of the comparison that stands there."""
+    tokens = _tokens(given.text)
+    pairs = _partners(tokens)
+    index = next(at for at, token in enumerate(tokens) if token.end > offset)
+    end = tokens[index - 1].end
+    while index > 0:
+        token = tokens[index - 1]
+        if token.kind == "sign" and token.text in _CLOSED:
+            index = pairs.get(index - 1, 0)
+            continue
+        optional = token.text == "?" and index > 1 and tokens[index - 2].text == "."
+        if (token.kind == "sign" and token.text in _LOOSER and not optional) or token.text == "in":
+            break
+        index -= 1
+    start = tokens[index].start
+    text = f"{given.text[:start]}dyn({given.text[start:end]}){given.text[end:]}"
+    origins = given.origins
+    return Rewritten(
+        text,
+        given.source,
+        [*origins[:start], *[origins[start]] * 4, *origins[start:end], origins[end - 1], *origins[end:]],
+    )
+
+
 def _replaced(text: str, origins: Sequence[int], call: _Call, made: Sequence[_Piece]) -> tuple[str, list[int]]:
     start, end = call.operand[0], call.end
     letters: list[str] = [text[:start]]

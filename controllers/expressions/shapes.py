@@ -20,7 +20,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Object(Shape):
-    """An object whose fields are known; they are worked out when they are first asked for. It may be null."""
+    """An object whose fields are known; they are worked out when they are first asked for. It may be null.
+
+    `cel` is its name upstream, or `dyn` where it has none: then it passes for a map, too.
+    """
 
     of: Callable[[], Mapping[str, Shape]]
 
@@ -38,25 +41,27 @@ TIME: Final = Shape("timestamp")
 TEXTS: Final = Shape("list<string>")
 
 
-def object_of(**fields: Shape) -> Object:
+def object_of(title: str = "dyn", /, **fields: Shape) -> Object:
     """Return an object's shape; the same one for the same fields, so that what is compiled is found again."""
-    return _object_of(tuple(fields.items()))
+    return _object_of(title, tuple(fields.items()))
 
 
 @lru_cache(maxsize=512)
-def _object_of(fields: tuple[tuple[str, Shape], ...]) -> Object:
-    return Object("dyn", lambda: dict(fields))
+def _object_of(title: str, fields: tuple[tuple[str, Shape], ...]) -> Object:
+    return Object(title, lambda: dict(fields))
 
 
-def lazy(of: Callable[[], Mapping[str, Shape]]) -> Object:
+def lazy(of: Callable[[], Mapping[str, Shape]], title: str = "dyn") -> Object:
     """Return an object's shape, whose fields may hold itself."""
-    return Object("dyn", of)
+    return Object(title, of)
 
 
-_KIND: Final = object_of(group=TEXT, version=TEXT, kind=TEXT)
-_RESOURCE: Final = object_of(group=TEXT, version=TEXT, resource=TEXT)
+_LISTED: Final = Shape("map<string,list<string>>")
+_KIND: Final = object_of("kubernetes.GroupVersionKind", group=TEXT, version=TEXT, kind=TEXT)
+_RESOURCE: Final = object_of("kubernetes.GroupVersionResource", group=TEXT, version=TEXT, resource=TEXT)
 
 REQUEST: Final = object_of(
+    "kubernetes.AdmissionRequest",
     kind=_KIND,
     resource=_RESOURCE,
     subResource=TEXT,
@@ -66,7 +71,9 @@ REQUEST: Final = object_of(
     name=TEXT,
     namespace=TEXT,
     operation=TEXT,
-    userInfo=object_of(username=TEXT, uid=TEXT, groups=TEXTS, extra=Shape("map<string,list<string>>")),
+    userInfo=object_of(
+        "kubernetes.UserInfo", username=TEXT, uid=TEXT, groups=TEXTS, extra=Shape("map<string,list<string>>")
+    ),
     dryRun=BOOL,
     options=DYN,
 )
@@ -75,7 +82,9 @@ REQUEST: Final = object_of(
 _TEXT_MAP: Final = Shape("map<string,string>")
 
 NAMESPACE: Final = object_of(
+    "kubernetes.Namespace",
     metadata=object_of(
+        "kubernetes.NamespaceMetadata",
         name=TEXT,
         generateName=TEXT,
         namespace=TEXT,
@@ -89,7 +98,7 @@ NAMESPACE: Final = object_of(
         resourceVersion=TEXT,
         finalizers=TEXTS,
     ),
-    spec=object_of(finalizers=TEXTS),
-    status=object_of(conditions=Shape("list<dyn>"), phase=TEXT),
+    spec=object_of("kubernetes.NamespaceSpec", finalizers=TEXTS),
+    status=object_of("kubernetes.NamespaceStatus", conditions=Shape("list<dyn>"), phase=TEXT),
 )
 """`namespaceObject`: the namespace of the object, without owners and managed fields."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from controllers.expressions.authorizing import Authorize
 from controllers.log.draft import Draft
 from controllers.log.operations import Operation
 from controllers.log.store import Stored
@@ -73,6 +74,8 @@ class Context:
     created: bool = False
     """Set where a patch created what it is of."""
     guard: Guard | None = None
+    authorize: Authorize | None = None
+    """Who tells expressions who may do what; None: everybody may everything."""
     marks: Marks | None = None
     """Where the steps of this write are noted; None: nowhere."""
     emptied: Mapping[str, Any] = field(default_factory=dict)

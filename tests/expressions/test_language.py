@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from controllers.expressions.authorizing import Access, Answer, asking, authorizer_of
 from controllers.expressions.language import CompileError, Failed, OutOfBudget, compiled, expression
-from controllers.expressions.policies import NAMES, PARAMETERIZED
+from controllers.expressions.policies import NAMES, PARAMETERIZED, in_messages
 from controllers.expressions.pricing import COST_MAX
 from controllers.expressions.shapes import DYN, INT, object_of
 
@@ -68,8 +69,77 @@ def test_what_is_not_finished_lists_what_could_follow() -> None:
     )
 
 
-def test_the_authorizer_is_refused_with_a_reason() -> None:
-    assert "who may do what follows from the role in the session" in wrong("authorizer.group('').resource('pods')")
+def test_the_authorizer_is_asked_step_by_step() -> None:
+    assert "'path' applied to 'kubernetes.authorization.Authorizer.(int)'" in wrong("authorizer.path(5)")
+    assert "undefined field 'x'" in wrong("authorizer.x")
+    assert "undeclared reference to 'authorizer'" in wrong("authorizer.path('/a')", in_messages(VARIABLES))
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "asked"),
+    [
+        ("authorizer.path('/a').check('get').allowed()", True, Access(None, "get", "/a")),
+        ("authorizer.requestResource.check('use').reason()", "why", Access(None, "use", "", "", "pods", "", "ns", "n")),
+        (
+            "authorizer.group('g').resource('r').subresource('s').namespace('n').name('x').check('v').errored()",
+            False,
+            Access(None, "v", "", "g", "r", "s", "n", "x"),
+        ),
+        (
+            "authorizer.serviceAccount('a', 'b').path('/a').check('get').error()",
+            "",
+            Access(
+                {
+                    "username": "system:serviceaccount:a:b",
+                    "groups": ["system:serviceaccounts", "system:serviceaccounts:a"],
+                },
+                "get",
+                "/a",
+            ),
+        ),
+    ],
+)
+def test_what_the_authorizer_is_asked_is_put_to_whoever_knows(source: str, answer: Any, asked: Access) -> None:
+    put: list[Access] = []
+
+    def authorize(access: Access) -> Answer:
+        put.append(access)
+        return Answer(True, "why")
+
+    given = {**GIVEN, "authorizer": authorizer_of("", "pods", "", "ns", "n")}
+    with asking(authorize):
+        assert compiled(source, VARIABLES).evaluate(given) == answer
+    assert put == [asked]
+
+
+def test_three_checks_cost_more_than_an_expression_may() -> None:
+    one = "authorizer.path('/a').check('get').allowed()"
+    given = {**GIVEN, "authorizer": authorizer_of("", "pods", "", "ns", "n")}
+    assert compiled(f"{one} && {one}", VARIABLES).evaluate(given) is True
+    with pytest.raises(OutOfBudget):
+        compiled(f"{one} && {one} && {one}", VARIABLES).evaluate(given)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("size(request)", "found no matching overload for 'size' applied to '(kubernetes.AdmissionRequest)'"),
+        (
+            "request.kind + 1",
+            "found no matching overload for '_+_' applied to '(kubernetes.GroupVersionKind, int)'",
+        ),
+        (
+            "namespaceObject.metadata['name']",
+            "found no matching overload for '_[_]' applied to '(kubernetes.NamespaceMetadata, string)'",
+        ),
+    ],
+)
+def test_an_object_whose_fields_are_known_is_no_map(source: str, line: str) -> None:
+    assert line in wrong(source).partition("\n")[0]
+
+
+def test_presence_is_asked_of_objects() -> None:
+    assert compiled("has(request.name) && has(request.userInfo.uid)", VARIABLES).evaluate(GIVEN) is False
 
 
 def test_what_is_too_long_is_refused() -> None:
@@ -187,3 +257,25 @@ def test_an_expression_knows_what_it_names() -> None:
     assert asked.roots == {"object", "variables"}
     assert asked.reads("variables") == {"replicas"}
     assert compiled("params.a", {"params": DYN}).type == "dyn"
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ("1 < 1.5", True),
+        ("1u >= 2", False),
+        ("1 + 2 * 3 > 6.5 && 3u <= 2.0", False),
+        ("[1, 2].exists(x, x * 2 > 3.5)", True),
+        ("object.spec.replicas > 2.5", True),
+        ("{'a': 1}.a < 2.0 ? -1 < 0u : false", True),
+    ],
+)
+def test_numbers_of_two_types_are_compared(source: str, answer: bool) -> None:
+    assert compiled(source, VARIABLES).evaluate(GIVEN) is answer
+
+
+def test_what_else_is_wrong_with_a_comparison_is_told_as_it_was_written() -> None:
+    assert wrong("1 < 9.5 && a").startswith(
+        "ERROR: <input>:1:12: undeclared reference to 'a' (in container '')\n | 1 < 9.5"
+    )
+    assert "'_<_' applied to '(int, string)'" in wrong("1 < 2.0 || 1 < 'a'")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from controllers.expressions.policies import NAMES, PARAMETERIZED, shape_of
+from controllers.expressions.policies import NAMES, PARAMETERIZED, in_messages, shape_of
 from controllers.expressions.shapes import Shape, object_of
 from controllers.kinds.admissionregistration.matching import GROUP, compiles, conditions, match, match_defaults
 from controllers.kinds.columns import AGE, NAME, UNSET
@@ -131,7 +131,7 @@ def _validation(where: str, rule: Mapping[str, Any], names: Mapping[str, Shape])
     if told and not told.strip():
         causes.append(fields.bad(f"{where}.messageExpression", told, "must be non-empty if specified"))
     elif told:
-        causes += compiles(f"{where}.messageExpression", told, names, ("string",))
+        causes += compiles(f"{where}.messageExpression", told, in_messages(names), ("string",))
     if message and not message.strip():
         causes.append(fields.bad(f"{where}.message", message, "must be non-empty if specified"))
     elif re.search(r"[\n\r]", message.strip()):
