@@ -6,7 +6,7 @@ Source: apiserver's endpoints/handlers/delete.go and registry/generic/registry/s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
@@ -171,6 +171,17 @@ def _options(request: Request) -> Options:
     return options
 
 
+_UNVERSIONED: Final = ("Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList")
+_ALSO_READ: Final[Mapping[str, Sequence[str]]] = {
+    "v1": _UNVERSIONED,
+    "meta.k8s.io/v1": (
+        *("PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions", "WatchEvent"),
+        *("ListOptions", "GetOptions", "CreateOptions", "UpdateOptions", "PatchOptions"),
+    ),
+}
+"""What upstream's reader of options knows beside DeleteOptions."""
+
+
 def _body(request: Request) -> dict[str, Any]:
     try:
         body = decoded(request)
@@ -181,6 +192,10 @@ def _body(request: Request) -> dict[str, Any]:
     if why := unnamed(body):
         raise ApiError(500, "", why)
     kind = body.get("kind")
+    if str(body.get("apiVersion") or "").count("/") > 1:
+        raise ApiError(500, "", f"unexpected GroupVersion string: {body['apiVersion']}")
+    if kind in _ALSO_READ.get(str(body.get("apiVersion")), ()):
+        raise ApiError(500, "", f"converting (v1.{kind}) to (v1.DeleteOptions): unknown conversion")
     if isinstance(kind, str) and kind not in ("", "DeleteOptions"):
         version = body.get("apiVersion") or "meta.k8s.io/v1"
         raise ApiError(500, "", f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"')

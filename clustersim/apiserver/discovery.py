@@ -71,6 +71,8 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     """
     parts = tuple(part for part in request.path.split("/") if part)
     served = served_of(kinds)
+    if parts == ("api",):
+        check_acceptable(request)
     if len(parts) == 1 and (version := aggregated_version(request)):
         response = json_response(served.aggregated(parts[0] == "api", version))
         response.content_type = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
@@ -101,9 +103,7 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
         document = None
     if document is None:
         raise unknown_path(request.path, kinds)
-    if parts == ("api",):
-        check_acceptable(request)
-    elif request.method == "GET" and len(parts) == (2 if parts[0] == "api" else 3):
+    if request.method == "GET" and len(parts) == (2 if parts[0] == "api" else 3):
         check_acceptable(request)
         plain_media(request)
     return json_response(document)

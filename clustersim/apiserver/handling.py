@@ -25,13 +25,22 @@ from clustersim.apiserver import (
     writing,
 )
 from clustersim.apiserver.containers import ExecPlan, LogPlan
+from clustersim.apiserver.faults import check_readable
 from clustersim.apiserver.impersonating import acting, is_impersonating
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
-from clustersim.apiserver.messages import JSON, Request, Response, check_timeout, error_response, json_response, warning
+from clustersim.apiserver.messages import (
+    JSON,
+    Request,
+    Response,
+    check_timeout,
+    error_response,
+    plain_response,
+    warning,
+)
 from clustersim.apiserver.negotiation import ACCEPTED, STREAMED_TOO, check_acceptable, formed, wanted_of
 from clustersim.apiserver.noting import Noted
-from clustersim.apiserver.routes import WATCH, Target, parse, unknown_path
+from clustersim.apiserver.routes import WATCH, PageNotFound, Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import accounttokens, clientcertificates, doors, roles
@@ -108,6 +117,7 @@ def _flow(noted: Noted) -> list[tuple[str, str]]:
 
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:
+    check_readable(request)
     with noted.marks.step("authentication") as known:
         principal = _authenticated(request) or _nobody(request)
         noted.principal = principal
@@ -126,9 +136,11 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
         return reviews.answer(request, principal)
     parts = [part for part in path.split("/") if part]
     if request.path.startswith("//"):
-        raise unknown_path(request.path)
+        raise PageNotFound
+    if "//" in request.path and parts[:1] in (["api"], ["apis"]):
+        raise unknown_path(request.path, TABLE.of(noted.open(principal.session_id)))
     if not parts or request.path == "/index.html":
-        return json_response({"paths": discovery.root_paths(TABLE.of(noted.open(principal.session_id)))})
+        return plain_response({"paths": discovery.root_paths(TABLE.of(noted.open(principal.session_id)))})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
         found = discovery.answer(request, TABLE.of(noted.open(principal.session_id)))
         if parts[0] == "api" or len(parts) == 3:
@@ -141,7 +153,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
                 raise unknown_resource()
             _only_get(request)
             check_acceptable(request, produced=(JSON,))
-            return json_response(discovery.VERSION)
+            return plain_response(discovery.VERSION)
         case "openapi" if parts[1:2] in (["v2"], ["v3"]):
             return openapi.answer(request, TABLE.of(noted.open(principal.session_id)))
         case "livez" | "readyz" | "healthz":
@@ -265,6 +277,8 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     if target.name and verb in ("update", "patch", "delete"):
         check_writable(view, target.kind, target.namespace or "", target.name)
     if target.simulated:
+        if target.subresource != "log" and "dryRun" in request.query:
+            raise bad_request("dryRun is not supported")
         return _of_container(view, request, target, principal)
     match verb:
         case "list":

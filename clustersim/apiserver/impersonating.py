@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from clustersim.apiserver.faults import FaultError
 from clustersim.apiserver.messages import Request
-from clustersim.apiserver.routes import PlainError
 from clustersim.classroom import people, roles
 from clustersim.classroom.accounttokens import NOBODY, PREFIX, account_principal, user_named
 from clustersim.classroom.auth import Principal
@@ -50,14 +50,13 @@ class Wished(NamedTuple):
         return f"{{{self.kind} {self.namespace} {self.name}  {version}  {self.field}}}"
 
 
-class WithoutUser(PlainError):
+class WithoutUser(FaultError):
     """Groups, a uid or more without a user whose they are: answered by a line of text, as upstream's filter does."""
 
-    def __init__(self, path: str, wished: Sequence[Wished]) -> None:
+    def __init__(self, request: Request, wished: Sequence[Wished]) -> None:
         """Say what was asked for."""
         told = " ".join(one.shown() for one in wished)
-        why = f'Internal Server Error: "{path}": requested [{told}] without impersonating a user'
-        super().__init__(500, "InternalError", why)
+        super().__init__(request, f"requested [{told}] without impersonating a user")
 
 
 def is_impersonating(header: str) -> bool:
@@ -76,7 +75,7 @@ def acting(request: Request, principal: Principal) -> Principal:
         return principal
     name = request.headers.get(USER, "")[:512]
     if not name:
-        raise WithoutUser(request.path, wished)
+        raise WithoutUser(request, wished)
     for one in wished:
         resource = f"{one.resource}.{one.group}" if one.group else one.resource
         roles.check(principal, roles.IMPERSONATE, resource, one.namespace, one.name, one.field)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 import yaml
@@ -61,8 +61,10 @@ class Request:
 
     @property
     def content_type(self) -> str:
-        """Return the body's media type without parameters."""
-        return self.content_type_as_sent.lower()
+        """Return the body's media type without parameters; what is none as it came."""
+        sent = self.headers.get("content-type", "")
+        found = _MEDIA_TYPE.fullmatch(sent)
+        return found[1].lower() if found is not None else sent
 
     @property
     def content_type_as_sent(self) -> str:
@@ -99,6 +101,15 @@ class Response:
     body: bytes
     content_type: str = JSON
     headers: list[tuple[str, str]] = field(default_factory=list)
+    plain: bool = False
+    """Whether it is sent as it is, whatever else is accepted."""
+
+
+_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_MEDIA_TYPE: Final = re.compile(
+    rf"""\s*({_TOKEN}(?:/{_TOKEN})?)(?:\s*;\s*{_TOKEN}\s*=\s*(?:{_TOKEN}|"(?:[^"\\\r\n]|\\.)*"))*\s*;?\s*"""
+)
+"""What Go's mime.ParseMediaType takes."""
 
 
 def parse_query(text: str) -> dict[str, str]:
@@ -119,6 +130,11 @@ def parse_query(text: str) -> dict[str, str]:
 
 REPEATED: Final = ("command", "exclude")
 """Parameters of which all values count: the words of a command, the checks that are left out."""
+
+
+def url_of(request: Request) -> str:
+    """Return the path of a request with its parameters."""
+    return request.path + (f"?{urlencode(request.query)}" if request.query else "")
 
 
 def parse_values(text: str) -> dict[str, list[str]]:
@@ -147,6 +163,11 @@ def check_timeout(request: Request) -> None:
         parse_duration(text)
     except ValueError as error:
         raise bad_request(f"invalid timeout specified in the request URL - {error}") from error
+
+
+def plain_response(document: Any) -> Response:
+    """Return a document that is JSON whatever is accepted."""
+    return replace(json_response(document), plain=True)
 
 
 def json_response(document: Any, status: int = 200) -> Response:
@@ -321,10 +342,14 @@ def _yaml_body(body: bytes) -> Any:
 def yaml_error(error: ApiError) -> str:
     """Return what Go's reader says of a text that is no YAML, empty where it would not stop there."""
     wrong = error.__cause__
+    if isinstance(wrong, yaml.reader.ReaderError):
+        return "yaml: control characters are not allowed"
     if not isinstance(wrong, yaml.MarkedYAMLError) or wrong.problem_mark is None:
         return ""
-    # It counts lines from nought where the text is well formed, but no document.
-    line = wrong.problem_mark.line + isinstance(wrong, yaml.scanner.ScannerError)
+    # It counts lines from nought where the text is well formed, but no document, and never tells of the first.
+    begun = wrong.context_mark.line if wrong.context_mark is not None else 0
+    line = begun or wrong.problem_mark.line
+    line += bool(line) and isinstance(wrong, yaml.scanner.ScannerError)
     place = f"line {line}: " if line else ""
     return f"yaml: {place}{wrong.problem}"
 
@@ -360,6 +385,16 @@ def repeated_in_patch(request: Request, patch_type: PatchType, patch: Any) -> Re
     return Repeated(tuple((0, text) for text in texts), {}) if texts else None
 
 
+_SURROGATE: Final = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
+def _replaced(found: re.Match[bytes]) -> bytes:
+    """Return halves of letters as Go reads them: as the sign of what is no letter."""
+    return b"\\ufffd" if len(found[0]) == 6 else found[0]
+
+
 def decode_json(body: bytes) -> Any:
     """Return the JSON value of a body.
 
@@ -367,7 +402,7 @@ def decode_json(body: bytes) -> Any:
         ApiError: 400.
     """
     try:
-        return msgspec.json.decode(body)
+        return msgspec.json.decode(_SURROGATE.sub(_replaced, body) if b"\\ud" in body or b"\\uD" in body else body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise bad_request(f"the body cannot be read as JSON: {error}") from error
 

@@ -6,6 +6,7 @@ before a handler sees it, go-restful's route.go (matchesAccept).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
@@ -73,12 +74,30 @@ class _Clause(NamedTuple):
     media: str
     parameters: dict[str, str]
 
+    quality: float = 1.0
+
     @property
     def converts(self) -> bool:
         return any(self.parameters.get(key) for key in ("as", "g", "v"))
 
     def takes(self, media: str) -> bool:
-        return self.media in (media, "*/*", "*") or self.media == f"{media.partition('/')[0]}/*"
+        """Return whether it takes a media type, with what it says of streams and of versions of the server."""
+        stream = self.parameters.get("stream")
+        if (stream and (stream != "watch" or media == YAML)) or self.parameters.get("sv", "v1") != "v1":
+            return False
+        return self.media in (media, "*/*", f"{media.partition('/')[0]}/*")
+
+    def before(self, other: _Clause) -> bool:
+        """Return whether it is preferred to another: not always one of the two is, and of three none need be first."""
+        if self.quality > other.quality:
+            return True
+        (kind, _, of), (its_kind, _, its) = self.media.partition("/"), other.media.partition("/")
+        return (kind != "*" and its_kind == "*") or (of != "*" and its == "*")
+
+
+def clauses_of(request: Request) -> Sequence[_Clause]:
+    """Return what a client accepts, the preferred first; of whom says nothing, everything."""
+    return _clauses(request.headers.get("accept", "").strip() or "*/*")
 
 
 def check_acceptable(request: Request, *, produced: Sequence[str] = ACCEPTED) -> None:
@@ -88,7 +107,7 @@ def check_acceptable(request: Request, *, produced: Sequence[str] = ACCEPTED) ->
         ApiError: 406.
     """
     header = request.headers.get("accept", "").strip()
-    if not header or any(clause.media in (*produced, "*/*") for clause in _clauses(header)):
+    if not header or any(_media(text) in (*produced, "*/*") for text in header.split(",")):
         return
     why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}"
     raise ApiError(406, "NotAcceptable", why, extra={"details": {}})
@@ -189,25 +208,20 @@ def aggregated_version(request: Request) -> str:
 
 
 def _aggregated(request: Request) -> tuple[str, str]:
-    """Return the version of aggregated discovery and the media type that are preferred."""
-    header = request.headers.get("accept", "").strip()
-    for clause in _clauses(header):
-        for media in filter(clause.takes, ACCEPTED):
-            if not clause.converts:
-                return "", media
-            asked = tuple(clause.parameters.get(key) for key in ("g", "v", "as"))
-            if asked == ("apidiscovery.k8s.io", AGGREGATED, "APIGroupDiscoveryList") and media != YAML:
+    """Return the version of aggregated discovery and its media type: wherever it is accepted, it is preferred."""
+    for clause in _clauses(request.headers.get("accept", "").strip()):
+        asked = tuple(clause.parameters.get(key) for key in ("g", "v", "as"))
+        if asked == ("apidiscovery.k8s.io", AGGREGATED, "APIGroupDiscoveryList"):
+            for media in filter(clause.takes, ACCEPTED):
                 return AGGREGATED, media
-    if header:
-        raise _not_acceptable()
-    return "", JSON
+    return "", plain_media(request)
 
 
 def formed(request: Request, response: Response) -> Response:
     """Return an answer in the media type that the client prefers; a refusal too, if that asks for no conversion."""
     of, separator, parameters = response.content_type.partition(";")
     accept = request.headers.get("accept", "")
-    if of != JSON or not response.body or ("yaml" not in accept and "protobuf" not in accept):
+    if response.plain or of != JSON or not response.body or ("yaml" not in accept and "protobuf" not in accept):
         return response
     try:
         if separator:
@@ -218,7 +232,7 @@ def formed(request: Request, response: Response) -> Response:
         return response
     if media == YAML:
         response.body = kubernetes_yaml(msgspec.json.decode(response.body)).encode()
-        response.content_type = YAML
+        response.content_type = YAML + separator + parameters
     elif media == PROTOBUF and (body := protobuf.encode_json(response.body)) is not None:
         response.body = body
         response.content_type = PROTOBUF + separator + parameters
@@ -226,22 +240,44 @@ def formed(request: Request, response: Response) -> Response:
 
 
 def _clauses(header: str) -> Sequence[_Clause]:
-    """Return what a header accepts, the preferred first."""
-    found = [_clause(text) for text in header.split(",") if text.strip()]
-    return sorted(found, key=lambda clause: -_quality(clause.parameters.get("q", "1")))
+    """Return what a header accepts, the preferred first, as goautoneg reads and Go's insertion sort orders it."""
+    found: list[_Clause] = []
+    for text in header.split(","):
+        clause = _clause(text.strip(" "))
+        if clause is None:
+            continue
+        at = len(found)
+        while at and clause.before(found[at - 1]):
+            at -= 1
+        found.insert(at, clause)
+    return found
+
+
+def _media(text: str) -> str:
+    return text.partition(";")[0].strip(" ")
+
+
+def _clause(text: str) -> _Clause | None:
+    """Return one of the things that are accepted; None: nobody can tell what."""
+    media = _media(text)
+    kind, _, of = media.partition("/")
+    if media == "*":
+        kind, of = "*", "*"
+    elif not of or "/" in of:
+        return None
+    parameters, quality = {}, 1.0
+    for part in text.split(";")[1:]:
+        key, _, value = part.partition("=")
+        key = key.strip(" ")
+        if not value or "=" in value:
+            continue
+        if key == "q":
+            quality = _quality(value)
+        else:
+            parameters[key] = value.strip(" ")
+    return _Clause(f"{kind.strip(' ')}/{of.strip(' ')}", parameters, quality)
 
 
 def _quality(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 1.0
-
-
-def _clause(text: str) -> _Clause:
-    media, *rest = (part.strip() for part in text.split(";"))
-    parameters = {}
-    for part in rest:
-        key, _, value = part.partition("=")
-        parameters[key] = value.strip('"')
-    return _Clause(media.lower(), parameters)
+    """Return a number as Go reads it: nought where it is none."""
+    return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) else 0.0

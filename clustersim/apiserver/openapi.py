@@ -13,6 +13,7 @@ from clustersim.apiserver import caching, customopenapi, openapiroots, openapisc
 from clustersim.apiserver.caching import VARIES
 from clustersim.apiserver.discovery import served_of
 from clustersim.apiserver.messages import Request, Response, json_response
+from clustersim.apiserver.negotiation import clauses_of
 from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
 from controllers.kinds.table import TABLE
@@ -37,20 +38,30 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     Raises:
         ApiError: 404.
     """
-    if request.path != "/openapi/v3" and not _is_acceptable(request.headers.get("accept", "")):
+    accepted = [clause.media for clause in clauses_of(request)]
+    if (
+        request.path != "/openapi/v3"
+        and (accepted or request.path == "/openapi/v2")
+        and not any(map(_is_acceptable, accepted))
+    ):
         return Response(406, b"", "")
     served = served_of(kinds)
     parts = {one: tuple(served.of(*one)) for one in served.group_versions}
     if request.path == "/openapi/v2":
-        as_protobuf, known = openapiv2.wants_protobuf(request.headers.get("accept", "")), tuple(parts.items())
+        as_protobuf, known = openapiv2.is_asked(next(filter(_is_acceptable, accepted), "")), tuple(parts.items())
         media = openapiv2.PROTOBUF if as_protobuf else "application/json"
-        return caching.tagged(request, Response(200, _v2(as_protobuf, known), media, [VARIES]), _v2_tag(known))
+        return caching.tagged(
+            request, Response(200, _v2(as_protobuf, known), media, [VARIES], plain=True), _v2_tag(known)
+        )
     if not re.match(r"/openapi/v3(/|$)", request.path):
         raise unknown_path(request.path, kinds)
     rest = request.path.removeprefix("/openapi/v3").strip("/")
     roots = openapiroots.documents(tuple(group for group in served.groups if group))
     if request.path == "/openapi/v3":
         return _index(request, parts, roots)
+    if not accepted and (rest in roots or rest in {_name(*one) for one in parts}):
+        # Upstream looks for the first that it has, and finds nothing wrong where there is none.
+        return Response(200, b"", "", [VARIES])
     for (group, version), of in parts.items():
         if rest == _name(group, version):
             return _tagged(request, rest, _document(group, version, of), _hash(group, version, of))
@@ -59,10 +70,9 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     return Response(404, b"", "")
 
 
-def _is_acceptable(accept: str) -> bool:
-    """Return whether a client takes one of the forms that upstream has; of v3 there is JSON alone here."""
-    taken = [clause.partition(";")[0].strip() for clause in accept.split(",")]
-    return any(one in ("", "application/json", "application/*", "*/*") or one.startswith(_BINARY) for one in taken)
+def _is_acceptable(media: str) -> bool:
+    """Return whether it is one of the forms that upstream has; of v3 there is JSON alone here."""
+    return media in ("application/json", "application/*", "*/*", "*/json") or media.startswith(_BINARY)
 
 
 def _index(request: Request, parts: _Parts, roots: Mapping[str, bytes]) -> Response:
@@ -87,7 +97,7 @@ def _tagged(request: Request, name: str, document: bytes, tag: str) -> Response:
         return Response(301, b"", headers=[*headers, ("etag", f'"{tag}"'), ("location", place)])
     if asked:
         headers.append(("cache-control", "public, immutable"))
-    return caching.tagged(request, Response(200, document, headers=headers), tag)
+    return caching.tagged(request, Response(200, document, headers=headers, plain=True), tag)
 
 
 def _name(group: str, version: str) -> str:

@@ -19,10 +19,9 @@ _METHODS: Final = {"get": 2, "put": 3, "post": 4, "delete": 5, "patch": 8}
 """Field numbers of a path's operations."""
 
 
-def wants_protobuf(accept: str) -> bool:
-    """Return whether a client takes the document as protobuf only, or first."""
-    first = accept.partition(",")[0].partition(";")[0].strip()
-    return first in _ASKED
+def is_asked(media: str) -> bool:
+    """Return whether a media type is the document as protobuf."""
+    return media in _ASKED
 
 
 def document(info: Mapping[str, str], parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

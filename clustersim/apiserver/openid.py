@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from clustersim.apiserver.messages import JSON, Request, Response, json_response
+from clustersim.apiserver.messages import JSON, Request, Response, json_response, plain_response
 from clustersim.apiserver.negotiation import check_acceptable
 from clustersim.classroom.accounttokens import ALGORITHM, ISSUER
 from scheduler_core.api.errors import method_not_allowed
@@ -34,7 +34,7 @@ def answer(request: Request, path: str) -> Response:
         response = json_response({"keys": []})
         response.content_type = KEY_SET
         return response
-    return json_response(
+    return plain_response(
         {
             "issuer": ISSUER,
             "jwks_uri": f"https://{request.headers.get('host', '')}/clusters/{request.code}{KEYS}",

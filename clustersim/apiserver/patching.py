@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from clustersim.apiserver.messages import Request, decode_yaml, yaml_error
 from controllers.registry import fields
+from controllers.registry.gotext import quoted
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
 
 MANAGER_BYTES_MAX: Final = 128
@@ -36,8 +36,7 @@ def check_manager(name: str) -> list[Cause]:
     place, causes = 0, []
     for letter in name:
         if not letter.isprintable():
-            shown = json.dumps(name, ensure_ascii=False)
-            why = f"Invalid value: {shown}: invalid character U+{ord(letter):04X} (at position {place})"
+            why = f"Invalid value: {quoted(name)}: invalid character U+{ord(letter):04X} (at position {place})"
             causes.append(Cause("fieldManager", why, "FieldValueInvalid"))
         place += len(letter.encode())
     return causes

@@ -75,6 +75,8 @@ def selection_of(request: Request, target: Target, check: Callable[[], None] = l
     for requirement in fields:
         if requirement.field not in known and requirement.field not in place:
             raise bad_request(_unknown(requirement.field, target.kind))
+    if target.name and fields and FieldRequirement("metadata.name", True, target.name) not in fields:
+        raise bad_request("fieldSelector metadata.name doesn't match requested name")
     if target.name:
         fields = (*fields, FieldRequirement("metadata.name", True, target.name))
     return Selection(

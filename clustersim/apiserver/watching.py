@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clustersim.apiserver import protobuf
+from clustersim.apiserver.blanks import blank
 from clustersim.apiserver.listing import parse_revision, too_large
 from clustersim.apiserver.messages import JSON, PROTOBUF, Request
 from clustersim.apiserver.negotiation import STREAMED, Wanted, wanted_stream
@@ -32,6 +33,9 @@ BOOKMARK_SECONDS: Final = 30.0
 
 BOOKMARK_FIRST_SECONDS: Final = 0.75
 """When a watch that began with the state gets its first one after the end of that."""
+
+BOOKMARK_LEAST_SECONDS: Final = 1.25
+"""How long a watch has to last for that: upstream looks whom to tell every second, and a little more."""
 
 BOOKMARK_LAST_SECONDS: Final = 2.0
 """How long before its end a watch gets its last one, to go on from (cacher, nextBookmarkTime)."""
@@ -205,9 +209,9 @@ class Encoder:
             metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
         if self._want.form == "table":
             # Its row is that of an object in which nothing is set.
-            blank = {"metadata": metadata, "spec": {}, "status": {}}
-            return self._table_line("BOOKMARK", [blank], str(revision))
-        document = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
+            empty = {"metadata": metadata, "spec": {}, "status": {}}
+            return self._table_line("BOOKMARK", [empty], str(revision))
+        document = blank(self._kind, metadata)
         if self._want.form == "metadata":
             document = partial(document, self._want.version)
         return self._event("BOOKMARK", document)
@@ -342,7 +346,8 @@ class _Bookmarks:
 
     def __init__(self, plan: WatchPlan, deadline: float, now: float) -> None:
         self._last = deadline - BOOKMARK_LAST_SECONDS
-        self.due = now + BOOKMARK_FIRST_SECONDS if plan.send_initial_end else self._next(now)
+        soon = plan.send_initial_end and now + BOOKMARK_LEAST_SECONDS < deadline
+        self.due = now + BOOKMARK_FIRST_SECONDS if soon else self._next(now)
         if not plan.bookmarks:
             # Nobody is woken to say nothing.
             self.due = inf

@@ -239,7 +239,8 @@ def shown(
     want = _wanted(request, printed, document)
     match want.form:
         case "table":
-            metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
+            version = document["metadata"].get("resourceVersion")
+            metadata = {"resourceVersion": version} if version else {}
             age = age_by(view.unix_ms())
             return json_response(table(printed, [document], metadata, age, want), status)
         case "metadata":
@@ -267,6 +268,8 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     if subresource is not None and "get" not in subresource.verbs:
         raise _not_allowed()
     if subresource is not None and subresource.view is not None:
+        if subresource.check_shown is not None:
+            subresource.check_shown(stored.object)
         document = subresource.view(stored.object)
         return shown(store, request, subresource, document, msgspec.json.encode(document), 200)
     return rendered(store, request, target, stored)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from controllers.log.store import Stored, copy_object
 from controllers.registry import fields
-from controllers.registry.gotext import printed, type_name
+from controllers.registry.gotext import printed, quoted, type_name
 from controllers.registry.kind import Subresource
 from controllers.registry.subresources import SCALE_COLUMNS, replicas_asked
 from scheduler_core.api.document import Document, at
@@ -76,6 +76,7 @@ def scale_of(scale: Mapping[str, Any]) -> Subresource:
         replicas=tuple(_parts(scale["specReplicasPath"])),
         schema="autoscaling_v1.Scale",
         view=_view(scale),
+        check_shown=_check_shown(scale),
         change=_change(scale),
         students=True,
         columns=SCALE_COLUMNS,
@@ -87,10 +88,6 @@ def _view(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Document]:
         metadata = document["metadata"]
         kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
         replicas = _found(document, scale["specReplicasPath"], int, "int64")[0]
-        if replicas is None:
-            name = metadata["name"]
-            why = f"the spec replicas field {json_quoted(scale['specReplicasPath'])} does not exist"
-            raise ApiError(500, "InternalError", f"Internal error occurred: {why}", name=name)
         status: Document = {"replicas": _found(document, scale["statusReplicasPath"], int, "int64")[0] or 0}
         selector = scale.get("labelSelectorPath")
         if selector:
@@ -106,14 +103,19 @@ def _view(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Document]:
     return view
 
 
-def json_quoted(text: str) -> str:
-    """Return a text in quotes."""
-    return f'"{text}"'
+def _check_shown(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], None]:
+    def check(document: Mapping[str, Any]) -> None:
+        path = scale["specReplicasPath"]
+        if _found(document, path, int, "int64")[0] is None:
+            why = f"the spec replicas field {quoted(path)} does not exist"
+            raise ApiError(500, "InternalError", f"Internal error occurred: {why}", causes=[Cause("", why, "")])
+
+    return check
 
 
 def _change(scale: Mapping[str, Any]) -> Callable[[Stored, Mapping[str, Any]], Document]:
     def change(stored: Stored, body: Mapping[str, Any]) -> Document:
-        replicas = replicas_asked(stored, body)
+        replicas = replicas_asked(stored, body, defined=True)
         document = copy_object(stored.object)
         place: Any = document
         *parts, last = _parts(scale["specReplicasPath"])

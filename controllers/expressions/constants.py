@@ -7,7 +7,7 @@ can be seen without running an expression is refused with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from controllers.expressions.formatting import clauses
@@ -41,11 +41,32 @@ def complaints(tree: Tree) -> Iterator[Complaint]:
     yield from (one for one in found if one.runs)
 
 
-def _of(expr: Expr, tree: Tree) -> Iterator[Complaint]:
+def _of(expr: Expr, tree: Tree, *, mixed: bool = False) -> Iterator[Complaint]:
+    """Yield what is wrong inside an expression; `mixed`: its lists may hold anything."""
+    inside = mixed or (expr.form is Form.CALL and expr.name == "format")
     for part in expr.parts:
-        yield from _of(part, tree)
+        yield from _of(part, tree, mixed=inside)
     if expr.form is Form.CALL:
         yield from _of_call(expr, tree)
+    elif expr.form is Form.LIST and not mixed:
+        yield from _unlike(expr.parts, tree)
+    elif expr.form is Form.STRUCT and not expr.name and not mixed:
+        yield from _unlike(expr.parts[::2], tree)
+        yield from _unlike(expr.parts[1::2], tree)
+
+
+def _unlike(parts: Sequence[Expr], tree: Tree) -> Iterator[Complaint]:
+    """Yield that something is of another type than the first of a list or map that is written out."""
+    first, *others = [tree.types.get(part.id, "dyn") for part in parts] or [""]
+    for part, given in zip(parts[1:], others, strict=True):
+        # What may be left out is known as an optional.
+        if _bare(given) != _bare(first):
+            yield Complaint(f"expected type '{first}' but found '{given}'", tree.offsets.get(part.id, 0))
+            return
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix("optional_type(").removesuffix(")") if name.startswith("optional_type(") else name
 
 
 def _of_call(expr: Expr, tree: Tree) -> Iterator[Complaint]:
@@ -58,8 +79,71 @@ def _of_call(expr: Expr, tree: Tree) -> Iterator[Complaint]:
             yield Complaint(f"invalid {expr.name} argument", tree.offsets.get(expr.parts[0].id, 0))
         case "find" | "findAll" if pattern is not None and pattern_error(pattern):
             yield Complaint(pattern_error(pattern), runs=True)
+        case "bool" | "double" | "int" | "uint" if len(expr.parts) == 1 and _unreadable(expr.name, expr.parts[0]):
+            yield Complaint(f"type conversion error from 'string' to '{expr.name}'", runs=True)
+        case "sets.contains" | "sets.equivalent" | "sets.intersects" if len(expr.parts) == 2:
+            yield from _of_sets(expr, tree)
         case "format" if expr.target and last is not None and expr.parts[0].text is not None:
             yield from _of_format(expr, expr.parts[0].text, last, tree)
+
+
+_FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")
+_TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
+_READ: Final[Mapping[str, Callable[[str], bool]]] = {
+    "bool": lambda text: text in (*_TRUE, *_FALSE),
+    "double": lambda text: (
+        re.fullmatch(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", text, re.I) is not None
+    ),
+    "int": lambda text: re.fullmatch(r"[+-]?\d+", text, re.ASCII) is not None and -(2**63) <= int(text) < 2**63,
+    "uint": lambda text: re.fullmatch(r"\d+", text, re.ASCII) is not None and int(text) < 2**64,
+}
+"""Types whose constants upstream converts when it makes the program: whether a text is one."""
+
+
+def _unreadable(name: str, part: Expr) -> bool:
+    return part.form is Form.CONSTANT and part.text is not None and not _READ[name](part.text)
+
+
+def _of_sets(expr: Expr, tree: Tree) -> Iterator[Complaint]:
+    """Yield that two lists cannot have anything in common."""
+    first, other = (tree.types.get(part.id, "dyn") for part in expr.parts)
+    if first != other and "dyn" not in f"{first} {other}":
+        why = f"found no matching overload for '{expr.name}' applied to '({first}, {other})'"
+        yield Complaint(why, tree.offsets.get(expr.id, 0))
+
+
+_WHOLE: Final = ("int", "uint")
+_REAL: Final = ("double", "string")
+_TEXTS: Final = (
+    *_WHOLE, *_REAL, "bool", "bytes", "list", "map", "google.protobuf.Timestamp", "google.protobuf.Duration", "type",
+    "null_type",
+)  # fmt: skip
+_CLAUSES: Final[Mapping[str, tuple[Sequence[str], str]]] = {
+    "s": (
+        _TEXTS,
+        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
+        "timestamps",
+    ),
+    "d": (_WHOLE, "decimal clause can only be used on integers"),
+    "f": (_REAL, "fixed-point clause can only be used on doubles"),
+    "e": (_REAL, "scientific clause can only be used on doubles"),
+    "b": ((*_WHOLE, "bool"), "only integers and bools can be formatted as binary"),
+    "o": (_WHOLE, "octal clause can only be used on integers"),
+    **dict.fromkeys(
+        "xX", ((*_WHOLE, "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex")
+    ),
+}
+"""What a clause takes, and upstream's sentence where it is given something else."""
+
+
+def _misfit(verb: str, value: Expr, tree: Tree) -> Expr | None:
+    """Return what a clause cannot be given: the value, or something in it that is written out; None: it can."""
+    known = tree.types.get(value.id, "dyn").partition("(")[0]
+    if known != "dyn" and known not in _CLAUSES[verb][0]:
+        return value
+    if verb == "s" and value.form in (Form.LIST, Form.STRUCT):
+        return next((wrong for part in value.parts if (wrong := _misfit(verb, part, tree)) is not None), None)
+    return None
 
 
 def _misread(expr: Expr) -> bool:
@@ -78,6 +162,12 @@ def _of_format(expr: Expr, text: str, values: Expr, tree: Tree) -> Iterator[Comp
         return
     if values.form is not Form.LIST:
         return
+    verbs = [clause.verb for clause in clauses(text) if clause.verb]
+    for verb, value in zip(verbs, values.parts, strict=False):
+        if (misfit := _misfit(verb, value, tree)) is not None:
+            known = tree.types.get(misfit.id, "dyn").partition("(")[0]
+            yield Complaint(f"error during formatting: {_CLAUSES[verb][1]}, was given {known}", tree.offsets[misfit.id])
+            return
     given = len(values.parts)
     if given < places:
         yield Complaint(f"index {given} out of range", at)

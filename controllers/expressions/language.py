@@ -45,16 +45,21 @@ _INDEX: Final = re.compile(r"Index error: index=(-?\d+)")
 _OFTEN: Final = "teration budget exceeded"
 
 
+_INSTANTIATION: Final = "program instantiation failed"
+
+
 class CompileError(ValueError):
     """An expression that cannot be compiled; the text is upstream's, without what it says before it.
 
     Attributes:
         told: the whole of it: where upstream was, and the text.
+        internal: whether upstream takes it for a fault of its own.
     """
 
-    def __init__(self, text: str, step: str = "compilation failed") -> None:
+    def __init__(self, text: str, step: str = "compilation failed", *, internal: bool = False) -> None:
         super().__init__(text)
         self.told = f"{step}: {text}"
+        self.internal = internal or step == _INSTANTIATION
 
 
 class _MixedError(CompileError):
@@ -87,10 +92,12 @@ class Expression:
         roots: the variables that it names.
     """
 
-    def __init__(self, source: str, shape: Shape, program: cel.Expression, tree: Tree, roots: frozenset[str]) -> None:
+    def __init__(
+        self, source: str, shape: Shape, told: str, program: cel.Expression, tree: Tree, roots: frozenset[str]
+    ) -> None:
         self.source = source
         self.shape = shape
-        self.type = written(shape.cel)
+        self.type = told
         self.roots = roots
         self._program = program
         self._tree = tree
@@ -220,15 +227,24 @@ def _made(given: Rewritten, shapes: Mapping[str, Shape]) -> Expression:
         while name := name.rpartition(".")[0]:
             types[name] = "dyn" if is_own(types[name]) else types[name]
     typed = _checked(given, _typed(types))
-    for complaint in complaints(tree):
+    known = read_tree(typed.serialize())
+    for complaint in complaints(known):
         _complain(given, complaint)
-    signature = _signature(typed.return_type().name())
-    return Expression(given.source, Shape(signature), program, tree, roots)
+    shape = Shape(_signature(_type_of(typed)))
+    return Expression(given.source, shape, known.types.get(known.root.id, "dyn"), program, tree, roots)
+
+
+def _type_of(typed: cel.Expression) -> str:
+    try:
+        return str(typed.return_type().name())
+    except RuntimeError:
+        # The runtime has no values of such a type (a map whose keys are lists), and so no name for it.
+        return "DYN"
 
 
 def _complain(given: Rewritten, complaint: Complaint) -> NoReturn:
     if complaint.runs:
-        raise CompileError(complaint.why, "program instantiation failed")
+        raise CompileError(complaint.why, _INSTANTIATION)
     place = _place(given.source, given.origin(complaint.offset))
     raise CompileError(_pointed(given.source, *place, complaint.why))
 
@@ -287,6 +303,9 @@ def _told(given: Rewritten, text: str) -> str:
             start = given.text.split("\n")[row - 1].rfind(first, 0, place - 1 + len(first))
             place = start + 1 if start >= 0 else place
             message = f"undeclared reference to '{first}' (in container '')"
+        if "*error*" in message:
+            # It follows from another.
+            continue
         offset = _offset(given.text, row, place)
         if _MIXED.fullmatch(message):
             raise _MixedError(offset)
@@ -298,6 +317,15 @@ def _told(given: Rewritten, text: str) -> str:
     return "\n".join(dict.fromkeys(one[2] for one in told)) or _FRAME.sub("", text.partition("\n")[0])
 
 
+_WORDED: Final[Mapping[str, str]] = {
+    "has() argument must be a field selection": "invalid argument to has() macro",
+    **{
+        f"{macro}() variable name must be a simple identifier": "argument must be a simple name"
+        for macro in ("all", "exists", "exists_one", "map", "filter")
+    },
+}
+
+
 def _spelled(message: str, *, is_method: bool) -> str:
     """Return a complaint in upstream's words, with the names that were written; `is_method`: it is about a method."""
     if is_method and (found := _APPLIED.fullmatch(message)):
@@ -305,6 +333,10 @@ def _spelled(message: str, *, is_method: bool) -> str:
         message = f"{found[1]}'{first}.({', '.join(others)})'"
     if found := _SELECTED.fullmatch(message):
         return f"type '{found[1]}' does not support field selection"
+    message = message.replace("\\u003F", "?")
+    if message.startswith("found no matching overload"):
+        message = message.replace("null_type", "null")
+    message = _WORDED.get(message, message).replace("cannot be the range of a", "cannot be range of a")
     for ours, theirs in SPELLED.items():
         message = message.replace(f"'{ours}'", f"'{theirs}'")
     return message
@@ -404,7 +436,7 @@ def expression(source: str, names: Mapping[str, Shape], wanted: tuple[str, ...])
     try:
         found = compiled(source, names)
     except CompileError as wrong:
-        raise CompileError(wrong.told) from wrong
+        raise CompileError(wrong.told, internal=wrong.internal) from wrong
     if found.type not in wanted and "any" not in wanted:
         types = wanted[0] if len(wanted) == 1 else f"one of [{' '.join(wanted)}]"
         raise CompileError(f"must evaluate to {types} but got {found.type}")

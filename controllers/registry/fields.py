@@ -99,6 +99,11 @@ def bad(field: str, value: Any, why: str) -> Cause:
     return Cause(field, f"Invalid value: {shown(value)}: {why}", "FieldValueInvalid")
 
 
+def internal(field: str, why: str) -> Cause:
+    """Return that checking a value failed (field.InternalError)."""
+    return Cause(field, f"Internal error: {why}", "InternalError")
+
+
 def required(field: str, why: str = "") -> Cause:
     """Return `Required value`."""
     return Cause(field, f"Required value: {why}" if why else "Required value", "FieldValueRequired")

@@ -252,6 +252,8 @@ class Subresource:
     """(object with the part in its place, object before) → what is wrong with it."""
     view: Callable[[Mapping[str, Any]], Document] | None = None
     """Object → what a GET shows and a PATCH changes; None: the object."""
+    check_shown: Callable[[Mapping[str, Any]], None] | None = None
+    """Raises ApiError where a GET cannot show it of an object; None: it can of every one."""
     collection: str = ""
     """A collection in the object's namespace to which it can be POSTed too; the body names the object there."""
     change: Callable[[Stored, Mapping[str, Any]], Document] | None = None
@@ -345,6 +347,8 @@ class Kind:
     """What whoever makes one is warned of, beside that."""
     warns_spec: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
     """What whoever makes one, or changes what is asked of it (its generation), is warned of, beside that."""
+    warns_changed: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[str]] | None = None
+    """What whoever changes one is warned of in place of those, by what it is and was; None: the same."""
     explains: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
     """What an accepted object does otherwise here than in a real cluster (`Context.explains`)."""
     deprecated: str = ""

@@ -233,14 +233,15 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
     why = f'no kind "{of}" is registered for version "{sent}" in scheme "{_OTHER_SCHEMES.get(home, SCHEME)}"'
     # Servers of their own know their own group alone.
     foreign = group != home if home in _OTHER_SCHEMES else group in _OTHER_SCHEMES
-    if (
-        of in _EVERYWHERE
-        or (sent == "v1" and of in _UNVERSIONED)
-        or (not foreign and reads_too(sent, of))
-        or (not foreign and is_model(f"{group.partition('.')[0] or 'core'}_{version}.{of}"))
-    ):
+    model = f"{group.partition('.')[0] or 'core'}_{version}.{of}"
+    is_read = not foreign and is_model(model)
+    if of in _EVERYWHERE or (sent == "v1" and of in _UNVERSIONED) or (not foreign and reads_too(sent, of)) or is_read:
         inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
         why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"
+        # It is read as what it says that it is before anybody wants it to be another.
+        wrong = check(copy_object(dict(given)), model, require=False).wrong if is_read else ()
+        if wrong:
+            why = wrong[0].message
     raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind}: {why}')
 
 

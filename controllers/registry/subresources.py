@@ -90,8 +90,8 @@ def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
     return {**stored.object, "metadata": metadata, "spec": {**stored.object["spec"], "replicas": replicas}}
 
 
-def replicas_asked(stored: Stored, body: Mapping[str, Any]) -> int:
-    """Return the replicas that a Scale asks for.
+def replicas_asked(stored: Stored, body: Mapping[str, Any], *, defined: bool = False) -> int:
+    """Return the replicas that a Scale asks for; `defined`: how many there may be, the kind's own rules say.
 
     Raises:
         ApiError: 400, the Scale is of another object; 422, no number of replicas; 409, it was read from another
@@ -115,7 +115,8 @@ def replicas_asked(stored: Stored, body: Mapping[str, Any]) -> int:
     if name != stored.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
     replicas = (read.get("spec") or {}).get("replicas", 0)
-    causes = metadata_rules.validate(metadata, "subdomain") + non_negative("spec.replicas", replicas)
+    causes = metadata_rules.validate(metadata, "subdomain")
+    causes += [] if defined else non_negative("spec.replicas", replicas)
     if causes:
         raise invalid("Scale", "autoscaling", stored.name, causes)
     version = metadata.get("resourceVersion")

@@ -347,6 +347,9 @@ class Write:
         # To components of the engine another uid is a conflict: what they read has gone.
         if uid and uid != stored.uid and self.context.field_manager:
             raise incoming.other_object(kind, stored, uid)
+        if view is None and (not isinstance(metadata, dict) or metadata.get("name") != stored.name):
+            # Upstream reads all of it before it looks whose it is.
+            reading.decoded(kind, changed, {}, self.context)
         if isinstance(metadata, dict) and not metadata.get("name"):
             raise incoming.nameless(stored.name)
         if view is not None:
@@ -454,9 +457,12 @@ class Write:
         told = self.context.warnings
         if old is None:
             told.extend(kind.warns_made(document))
-        if old is None or document["metadata"].get("generation") != old["metadata"].get("generation"):
-            told.extend(kind.warns_spec(document))
-        told.extend(kind.warns(document))
+        if old is not None and kind.warns_changed is not None:
+            told.extend(kind.warns_changed(document, old))
+        else:
+            if old is None or document["metadata"].get("generation") != old["metadata"].get("generation"):
+                told.extend(kind.warns_spec(document))
+            told.extend(kind.warns(document))
         if not self.context.explains:
             return
         self.context.warnings.extend(kind.explains(document))

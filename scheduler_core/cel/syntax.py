@@ -60,12 +60,14 @@ class Tree:
         overloads: call's id → the functions that it may come to, by the types known.
         scalars: ids of what is certain to be a single value (number, text, truth, time), no list or map.
         offsets: id → where it stands, in characters from the beginning.
+        types: id → its type as far as it is known, as the language's makers write it: `list(int)`.
     """
 
     root: Expr
     overloads: Mapping[int, tuple[str, ...]]
     scalars: frozenset[int]
     offsets: Mapping[int, int]
+    types: Mapping[int, str]
 
 
 _PRIMITIVE: Final = (2, 3, 5)
@@ -139,6 +141,37 @@ def _expression(data: bytes) -> Expr:
             return Expr(own, Form.MACRO, _text(body, 1), parts, other=_text(body, 3))
 
 
+_PRIMITIVES: Final = ("", "bool", "int", "uint", "double", "string", "bytes")
+_KNOWN: Final = ("", "any", "google.protobuf.Timestamp", "google.protobuf.Duration")
+
+
+def _type(data: bytes) -> str:
+    """Return a `Type` as its makers write it; what is not told apart here is `dyn`."""
+    field, number, body = next(_numbers_and_bytes(data), (1, 0, b""))
+    match field:
+        case 2:
+            return "null_type"
+        case 3:
+            return _PRIMITIVES[number]
+        case 4:
+            return f"wrapper({_PRIMITIVES[number]})"
+        case 5:
+            return _KNOWN[number]
+        case 6:
+            return f"list({_type(next(_messages(body, 1), b''))})"
+        case 7:
+            return f"map({_type(next(_messages(body, 1), b''))}, {_type(next(_messages(body, 2), b''))})"
+        case 9:
+            return body.decode()
+        case 11:
+            return f"type({_type(body)})" if body else "type"
+        case 14:
+            inner = ", ".join(map(_type, _messages(body, 2)))
+            return _text(body, 1) + (f"({inner})" if inner else "")
+        case _:
+            return "dyn"
+
+
 def read_tree(serialized: bytes) -> Tree:
     """Return the tree of a serialised checked expression, wrapped in `google.protobuf.Any` as the compiler does."""
     checked = next(_messages(serialized, 2))
@@ -154,4 +187,5 @@ def read_tree(serialized: bytes) -> Tree:
     )
     source = next(_messages(checked, 5), b"")
     offsets = {_number(entry, 1): _number(entry, 2) for entry in _messages(source, 4)}
-    return Tree(_expression(next(_messages(checked, 4))), overloads, scalars, offsets)
+    types = {_number(entry, 1): _type(next(_messages(entry, 2), b"")) for entry in _messages(checked, 3)}
+    return Tree(_expression(next(_messages(checked, 4))), overloads, scalars, offsets, types)

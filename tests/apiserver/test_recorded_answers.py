@@ -20,6 +20,13 @@ def test_rules_are_told_as_they_were_recorded(own_database: None) -> None:
     assert wrong == []
 
 
+def test_the_wire_is_spoken_as_it_was_recorded(own_database: None) -> None:
+    """What is accepted, how bodies and parameters are read, in which words it is refused, what is warned of."""
+    room = Room("empty")
+    wrong = [text for case in cases("wire").values() for text in differences(room, case)]
+    assert wrong == []
+
+
 def test_there_are_cases_of_each_rule() -> None:
     topics = {case["topic"] for case in cases().values()}
     assert topics >= {"verbs", "subresources", "fieldvalidation", "patch", "immutability", "tables", "validation"}

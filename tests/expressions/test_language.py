@@ -279,3 +279,62 @@ def test_what_else_is_wrong_with_a_comparison_is_told_as_it_was_written() -> Non
         "ERROR: <input>:1:12: undeclared reference to 'a' (in container '')\n | 1 < 9.5"
     )
     assert "'_<_' applied to '(int, string)'" in wrong("1 < 2.0 || 1 < 'a'")
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("['a', 1].join('-')", "<input>:1:7: expected type 'string' but found 'int'"),
+        ("{'a': 1, 'b': 'x'}", "<input>:1:15: expected type 'int' but found 'string'"),
+        ("[object.a, 1]", "<input>:1:12: expected type 'dyn' but found 'int'"),
+        (
+            "'%d'.format(['x'])",
+            "<input>:1:14: error during formatting: decimal clause can only be used on integers, was given string",
+        ),
+        (
+            "'%f'.format([5])",
+            "<input>:1:14: error during formatting: fixed-point clause can only be used on doubles, was given int",
+        ),
+        (
+            "sets.contains([1], ['a'])",
+            "<input>:1:14: found no matching overload for 'sets.contains' applied to '(list(int), list(string))'",
+        ),
+        ("1 == null", "<input>:1:3: found no matching overload for '_==_' applied to '(int, null)'"),
+        ("has({'a': 1})", "<input>:1:5: invalid argument to has() macro"),
+        ("[1].all(x.y, true)", "<input>:1:10: argument must be a simple name"),
+        (
+            "5.all(x, true)",
+            "<input>:1:1: expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)",
+        ),
+    ],
+)
+def test_types_are_told_as_upstream_tells_them(source: str, line: str) -> None:
+    assert wrong(source).partition("\n")[0] == f"ERROR: {line}"
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("int('x')", "type conversion error from 'string' to 'int'"),
+        ("uint('-1')", "type conversion error from 'string' to 'uint'"),
+        ("double('x')", "type conversion error from 'string' to 'double'"),
+        ("bool('yes')", "type conversion error from 'string' to 'bool'"),
+        ("'abc'.findAll('(')", "error parsing regexp: missing closing ): `(`"),
+    ],
+)
+def test_constants_that_cannot_be_converted_are_faults_of_the_program(source: str, why: str) -> None:
+    with pytest.raises(CompileError) as raised:
+        compiled(source, VARIABLES)
+    assert raised.value.internal
+    assert raised.value.told == f"program instantiation failed: {why}"
+
+
+@pytest.mark.parametrize(
+    "source", ["[[], [1]]", "[{}, {'a': 1}]", "'%s'.format([[1, 'a', null]])", "[?optional.of(1), 2]"]
+)
+def test_lists_of_one_type_may_hold_what_has_none_yet(source: str) -> None:
+    assert compiled(source, VARIABLES).source == source
+
+
+def test_a_map_that_the_runtime_has_no_values_of_has_a_type() -> None:
+    assert compiled("{[1]: 2}", VARIABLES).type == "map(list(int), int)"

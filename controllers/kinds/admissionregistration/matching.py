@@ -134,5 +134,5 @@ def compiles(where: str, source: str, names: Mapping[str, Shape], wanted: tuple[
     try:
         expression(source, names, wanted)
     except CompileError as wrong:
-        return [fields.bad(where, source, str(wrong))]
+        return [fields.internal(where, str(wrong)) if wrong.internal else fields.bad(where, source, str(wrong))]
     return []

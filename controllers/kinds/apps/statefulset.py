@@ -133,14 +133,20 @@ def _warns_of_template(document: Mapping[str, Any]) -> list[str]:
     return warnings.of_template("spec.template.", at(document, "spec", "template"))
 
 
-def _warns(document: Mapping[str, Any]) -> list[str]:
+def _warns(document: Mapping[str, Any], inner: str = "") -> list[str]:
     told: list[str] = []
     for index, claim in enumerate(at(document, "spec", "volumeClaimTemplates") or ()):
-        told += storage.claimed(f"spec.volumeClaimTemplates[{index}]", claim.get("spec") or {})
+        told += storage.claimed(f"spec.volumeClaimTemplates[{index}]{inner}", claim.get("spec") or {})
     if (at(document, "spec", "revisionHistoryLimit") or 0) < 0:
         why = "a negative value retains all historical revisions; a value >= 0 is recommended"
         told.append(f"spec.revisionHistoryLimit: {why}")
     return told
+
+
+def _warns_changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    """As upstream, whose path to a claim's sizes is another one in changes."""
+    differs = new["metadata"].get("generation") != old["metadata"].get("generation")
+    return (_warns_of_template(new) if differs else []) + _warns(new, ".Spec")
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
@@ -186,6 +192,7 @@ KIND: Final = Kind(
     validate=_validate,
     warns_spec=_warns_of_template,
     warns=_warns,
+    warns_changed=_warns_changed,
     names="label",
     validate_update=_validate_update,
     ratchets=True,

@@ -86,7 +86,24 @@ def _prepare(document: Document) -> None:
     document["status"] = _status({}, {})
 
 
+_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
+METRICS: Final = f"{_PREFIX}metrics"
+CURRENT: Final = f"{_PREFIX}current-metrics"
+CONDITIONS: Final = f"{_PREFIX}conditions"
+BEHAVIOR: Final = f"{_PREFIX}behavior"
+ROUND_TRIP: Final = frozenset(
+    {METRICS, CURRENT, CONDITIONS, BEHAVIOR, f"{_PREFIX}scale-down-tolerance", f"{_PREFIX}scale-up-tolerance"}
+)
+"""Annotations that hold in `autoscaling/v1` what it has no field for; objects themselves never have them."""
+
+
 def _defaults(document: Document) -> None:
+    annotations = document["metadata"].get("annotations") or {}
+    if not ROUND_TRIP.isdisjoint(annotations):
+        kept = {key: text for key, text in annotations.items() if key not in ROUND_TRIP}
+        document["metadata"]["annotations"] = kept
+        if not kept:
+            del document["metadata"]["annotations"]
     spec = child(document, "spec")
     if spec.get("minReplicas") is None:
         spec["minReplicas"] = 1

@@ -11,18 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from controllers.kinds.autoscaling import horizontalpodautoscaler as v2
+from controllers.kinds.autoscaling.horizontalpodautoscaler import BEHAVIOR, CONDITIONS, CURRENT, METRICS, ROUND_TRIP
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import Document, at
-
-_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
-METRICS: Final = f"{_PREFIX}metrics"
-CURRENT: Final = f"{_PREFIX}current-metrics"
-CONDITIONS: Final = f"{_PREFIX}conditions"
-BEHAVIOR: Final = f"{_PREFIX}behavior"
-ROUND_TRIP: Final = frozenset(
-    {METRICS, CURRENT, CONDITIONS, BEHAVIOR, f"{_PREFIX}scale-down-tolerance", f"{_PREFIX}scale-up-tolerance"}
-)
 
 _SOURCES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "resource": {

@@ -23,6 +23,7 @@ def _defaults(document: Document) -> None:
 def _validate(document: Document) -> list[Cause]:
     template = document["template"]
     causes = fields.labels("template.labels", template["metadata"].get("labels"))
+    causes += pod.annotations_of("template", template)
     return causes + pod.pod_spec("template.spec", template["spec"]) + pod.no_ephemeral("template", template["spec"])
 
 
@@ -41,7 +42,7 @@ KIND: Final = Kind(
     validate=_validate,
     generation=True,
     returned_when_deleted=True,
-    warns=lambda document: warnings.of_template("template.", document.get("template")),
+    warns_spec=lambda document: warnings.of_template("template.", document.get("template")),
     metadata_checks=(0, 1),
     columns=(
         NAME,

@@ -60,6 +60,11 @@ def _selector(document: Mapping[str, Any], age: Any) -> str:
     return pairs(at(document, "spec", "selector"))
 
 
+def _warns_changed(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    """As upstream, which takes the template that was for the one that is."""
+    return _warns(old) if new["metadata"].get("generation") != old["metadata"].get("generation") else []
+
+
 _SCALE: Final = scale(lambda spec: {"matchLabels": spec.get("selector", {})})
 """Its selector is plain labels."""
 
@@ -82,6 +87,7 @@ KIND: Final = Kind(
     validate=_validate,
     warns_made=warnings.host_name,
     warns_spec=_warns,
+    warns_changed=_warns_changed,
     generation=True,
     columns=(
         NAME,

@@ -376,8 +376,10 @@ def check_object(config: Mapping[str, Any], api_version: str, kind: str) -> None
         ApiError: 400.
     """
     version, given = config.get("apiVersion"), config.get("kind")
-    version = version if isinstance(version, str) and version.count("/") < 2 else ""
     given = given if isinstance(given, str) else ""
+    if not isinstance(version, str) or version.count("/") > 1:
+        # What is no version says nothing of a kind either.
+        version, given = "", "" if isinstance(version, str) else given
     if (version, given) != (api_version, kind):
         shown = version if "/" in version else f"/{version}"
         raise bad_request(f"invalid object type: {shown}, Kind={given}")

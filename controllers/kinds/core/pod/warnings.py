@@ -13,6 +13,7 @@ from controllers.kinds.core.pod import annotations as marks
 from controllers.registry import addresses, fields
 from scheduler_core.api import quantity
 from scheduler_core.api.document import at
+from scheduler_core.api.label_names import label_value_errors
 
 _LABELS: Final = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -154,7 +155,7 @@ def _node_labels(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
         yield from _term(field, term)
     for index, one in enumerate(affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()):
         field = f"{rule}preferredDuringSchedulingIgnoredDuringExecution[{index}].preference"
-        yield from _term(field, one.get("preference") or {})
+        yield from _term(field, one.get("preference") or {}, values=True)
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         field, key = f"{where}.topologySpreadConstraints[{index}]", constraint.get("topologyKey")
         if key in _LABELS:
@@ -163,11 +164,15 @@ def _node_labels(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
             yield f"{field}.labelSelector: {_NO_SELECTOR}"
 
 
-def _term(where: str, term: Mapping[str, Any]) -> Iterator[str]:
+def _term(where: str, term: Mapping[str, Any], *, values: bool = False) -> Iterator[str]:
+    """Tell of a term's keys; `values`: and of what no label can have."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         key = expression.get("key")
         if key in _LABELS:
             yield f"{where}.matchExpressions[{index}].key: {key} is {_LABELS[key]}"
+        for place, value in enumerate(expression.get("values") or () if values else ()):
+            for why in label_value_errors(value):
+                yield f"{where}.matchExpressions[{index}].values[{place}]: {value} is invalid, {why}"
 
 
 def _annotations(where: str, annotations: Mapping[str, str]) -> Iterator[str]:
