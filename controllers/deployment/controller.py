@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from controllers.deployment import sets as rs
 from controllers.deployment import status as progress
+from controllers.deployment.rollback import roll_back, wanted_revision
 from controllers.deployment.rollout import RESOURCE, SETS, Rollout, Steps, ensure_new, renew, status_update
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import claim, index_ownership, requirements_of
@@ -98,10 +99,14 @@ class DeploymentController:
             yield from self._write_status(rollout, progress.counted_status, key)
             return
         yield from self._check_paused(rollout)
-        if rollout.deployment["spec"].get("paused") or _is_scaling(rollout):
+        paused = bool(rollout.deployment["spec"].get("paused"))
+        revision = None if paused else wanted_revision(rollout.deployment)
+        if revision is not None:
+            yield from roll_back(rollout, revision, self._sets)
+        elif paused or _is_scaling(rollout):
             _tell(rollout)
             yield from self._scale_all(rollout)
-            if rollout.deployment["spec"].get("paused"):
+            if paused:
                 yield from self._clean_up(rollout)
             yield from self._write_status(rollout, progress.counted_status, key)
         elif _is_recreate(deployment):

@@ -19,6 +19,7 @@ REVISION: Final = "deployment.kubernetes.io/revision"
 REVISION_HISTORY: Final = "deployment.kubernetes.io/revision-history"
 DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
 MAX_REPLICAS: Final = "deployment.kubernetes.io/max-replicas"
+ROLLBACK_TO: Final = "deprecated.deployment.rollback.to"
 
 REVISION_HISTORY_MAX: Final = 2000
 """Characters of the revision-history annotation; the oldest revisions are dropped first."""
@@ -30,7 +31,7 @@ SKIPPED_ANNOTATIONS: Final = frozenset(
         REVISION_HISTORY,
         DESIRED_REPLICAS,
         MAX_REPLICAS,
-        "deprecated.deployment.rollback.to",
+        ROLLBACK_TO,
     }
 )
 """Annotations of a Deployment that its ReplicaSets do not inherit."""
