@@ -6,7 +6,7 @@ Source: k8s.io/kubernetes/pkg/controller/garbagecollector/garbagecollector.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
@@ -177,16 +177,24 @@ class GarbageCollector:
             elif FOREGROUND in finalizers:
                 yield from self._foreground(resource, document)
             return
-        references = metadata.get("ownerReferences") or []
+        # As it is stored now: the cache may be behind, and what is deleted is to be what was judged.
+        kinds = TABLE.of_objects(work.tick.list(DEFINITIONS)[0])
+        kind = kinds.find_resource(resource)
+        if kind is None:
+            return
+        latest = work.tick.get(kind.stored_resource, namespace, name)
+        if latest is None or latest.uid != metadata["uid"]:
+            return
+        document, revision = latest.object, str(latest.revision)
+        references = document["metadata"].get("ownerReferences") or []
         if not references:
             work.tell("no owners: it stays", desired={"metadata.ownerReferences": 0}, actual={})
             return
-        kinds = TABLE.of_objects(work.tick.list(DEFINITIONS)[0])
         self._tell_of_strangers(resource, document, references, kinds, work)
         owners = self._classify(references, namespace, kinds, work)
         if owners is None:
             return
-        operations = self._verdict(resource, document, owners)
+        operations = self._verdict(resource, document, owners, revision)
         work.tell(
             "owners are gone" if operations else "an owner is there: it stays",
             desired={"metadata.ownerReferences": len(references)},
@@ -194,10 +202,18 @@ class GarbageCollector:
         )
         for operation in operations:
             (result,) = yield [operation]
-            if result.error is not None:
-                if result.error.code not in (404, 409):
-                    must(result)
-                return
+            if result.error is None or result.error.code == 404:
+                continue
+            if isinstance(operation, Delete) and result.error.code == 409:
+                # What changed beside its owners is no reason to wait; with other owners it is judged anew.
+                after = work.tick.get(kind.stored_resource, namespace, name)
+                if after is None:
+                    return
+                owners_now = after.object["metadata"].get("ownerReferences") or []
+                if after.uid == latest.uid and owners_now == references:
+                    (result,) = yield [replace(operation, resource_version=None)]
+            if result.error is None or result.error.code != 404:
+                must(result)
 
     def _tell_of_strangers(
         self, resource: str, document: Document, references: list[Document], kinds: Kinds, work: Work
@@ -212,11 +228,12 @@ class GarbageCollector:
                 text = f'ownerRef {owner} does not exist in namespace "{namespace}"'
                 own = kinds.find_resource(resource)
                 assert own is not None, "what is kept is of a kind"
-                about = {"apiVersion": own.api_version, **document}
+                metadata = {key: document["metadata"].get(key, "") for key in ("namespace", "name", "uid")}
+                about = {"apiVersion": own.api_version, "metadata": metadata}
                 work.event(about, own.kind, "OwnerRefInvalidNamespace", text, event_type="Warning")
                 return
 
-    def _verdict(self, resource: str, document: Document, owners: _Owners) -> list[Operation]:
+    def _verdict(self, resource: str, document: Document, owners: _Owners, revision: str) -> list[Operation]:
         """Return what becomes of an object with these owners: kept, freed of some, or deleted."""
         metadata = document["metadata"]
         place = (resource, metadata.get("namespace", ""), metadata["name"])
@@ -239,7 +256,8 @@ class GarbageCollector:
             propagation = "Orphan"
         elif FOREGROUND in (metadata.get("finalizers") or []):
             propagation = "Foreground"
-        return [*operations, Delete(*place, uid=metadata["uid"], propagation=propagation)]
+        # After a patch that is another version than the one to be deleted: the object is judged once more.
+        return [*operations, Delete(*place, metadata["uid"], revision, propagation=propagation)]
 
     def _classify(self, references: list[Document], namespace: str, kinds: Kinds, work: Work) -> _Owners | None:
         """Sort an object's owners; None: a namespaced owner of an object without a namespace cannot be looked for."""

@@ -148,7 +148,8 @@ class NodeLifecycleController:
         lost = [node for name, node in nodes.items() if _ready(before[name]) == "True" and _ready(node) != "True"]
         for node in lost:
             name = node["metadata"]["name"]
-            work.event(node, "Node", "NodeNotReady", f"Node {name} status is now: NodeNotReady")
+            about = {"apiVersion": "v1", "metadata": {"name": name, "uid": node["metadata"]["uid"]}}
+            work.event(about, "Node", "NodeNotReady", f"Node {name} status is now: NodeNotReady")
         names = [node["metadata"]["name"] for node in lost]
         work.tell(
             f"silent for too long, not ready any more: {', '.join(names)}" if names else "nodes are as they were",

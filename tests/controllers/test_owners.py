@@ -84,6 +84,23 @@ def test_a_circle_of_owners_goes(propagation: Any) -> None:
     assert names(lab) == []
 
 
+def test_the_last_of_a_circle_of_two_goes_at_once() -> None:
+    """Freed of what held its owner up it is another version, and is judged once more: by then its owner has gone."""
+    lab = Lab([])
+    lab.run(3)
+    one = made(lab, config("a"))
+    other = made(lab, config("b", one))
+    patch = {"metadata": {"ownerReferences": config("x", other)["metadata"]["ownerReferences"]}}
+    lab.do(Patch("configmaps", "default", "a", patch))
+    lab.run(1)
+    lab.do(Delete("configmaps", "default", "a", propagation="Foreground"))
+    lab.run(5)
+    assert names(lab) == []
+    rows = [row for row in lab.rows() if row.resource == "configmaps" and row.name == "b"]
+    assert [row.verb for row in rows] == ["ADDED", "MODIFIED", "DELETED"]
+    assert not any("deletionTimestamp" in row.object["metadata"] for row in rows)
+
+
 def test_an_owner_that_is_not_there_takes_its_object_along_unless_another_is() -> None:
     lab = Lab([])
     lab.run(3)
@@ -108,6 +125,7 @@ def test_an_owner_in_another_namespace_is_none_and_that_is_told() -> None:
         f'ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: {uid}] does not exist in namespace "default"'
     )
     assert (told["type"], told["source"]["component"]) == ("Warning", "garbage-collector-controller")
+    assert sorted(told["involvedObject"]) == ["apiVersion", "kind", "name", "namespace", "uid"]
 
 
 def test_a_node_that_names_a_namespaced_owner_stays() -> None:
