@@ -88,9 +88,9 @@ class PersistentVolumeController:
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Move one claim or volume on."""
         if key == RESYNC_KEY:
-            for waiting in self._claims.all():
-                if BIND_COMPLETED not in notes_of(waiting):
-                    self._queue.add(f"claim {key_of(waiting)}")
+            for one in self._claims.all():
+                if not self._is_settled(one):
+                    self._queue.add(f"claim {key_of(one)}")
             return
         what, _, name = key.partition(" ")
         if what == "volume":
@@ -109,6 +109,13 @@ class PersistentVolumeController:
             yield from self._sync_unbound(claim, work)
 
     # Claims.
+
+    def _is_settled(self, claim: Document) -> bool:
+        """Return whether a claim and its volume name each other: another look would find nothing to do."""
+        volume = self._volumes.get("", claim["spec"].get("volumeName") or "")
+        if BIND_COMPLETED not in notes_of(claim) or volume is None:
+            return False
+        return bool((volume["spec"].get("claimRef") or {}).get("uid") == claim["metadata"]["uid"])
 
     def _class_of(self, claim: Document) -> Document | None:
         name = claim_of(claim).class_name

@@ -91,6 +91,18 @@ class TestImmediate:
         assert lab.get("persistentvolumes", "disk", "")["spec"]["claimRef"]["uid"] == uid
         assert phase(lab, "disk") == "Bound"
 
+    def test_a_volume_that_has_come_unbound_is_bound_to_its_claim_again(self) -> None:
+        lab = Lab([volume("disk"), claim("data", class_name="")])
+        lab.run(5)
+        assert bound_to(lab, "data") == ("Bound", "disk")
+        lab.do(Patch("persistentvolumes", "", "disk", {"spec": {"claimRef": None}}))
+        lab.run(1)
+        assert phase(lab, "disk") == "Available"
+        lab.run(20)
+        uid = lab.get("persistentvolumeclaims", "data")["metadata"]["uid"]
+        assert lab.get("persistentvolumes", "disk", "")["spec"]["claimRef"]["uid"] == uid
+        assert phase(lab, "disk") == "Bound"
+
     def test_a_class_makes_a_volume_after_a_while(self) -> None:
         lab = Lab([node("n1"), storage_class("fast", late=False), claim("data", class_name="fast"), using("p", "data")])
         lab.run(1)

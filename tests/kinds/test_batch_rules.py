@@ -110,3 +110,21 @@ def test_what_may_not_stand_in_a_metric(metric: dict[str, Any], fields: list[str
         Cluster().create, SCALERS, "web", {"spec": {"maxReplicas": 3, "scaleTargetRef": target, "metrics": [metric]}}
     )
     assert fields_of(refused) == [f"spec.metrics[0].{field}" for field in fields]
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "fields"),
+    [
+        ("v1", "ReplicationController", []),
+        ("", "ReplicationController", []),
+        ("v1", "Deployment", ["spec.scaleTargetRef.apiVersion"]),
+        ("a/b/c", "ReplicationController", ["spec.scaleTargetRef.apiVersion"]),
+    ],
+)
+def test_only_a_replication_controller_of_the_core_group_is_scaled(version: str, kind: str, fields: list[str]) -> None:
+    target = {"kind": kind, "name": "web", "apiVersion": version}
+    asked = {"spec": {"maxReplicas": 3, "scaleTargetRef": target}}
+    if fields:
+        assert fields_of(refusal(Cluster().create, SCALERS, "web", asked)) == fields
+    else:
+        assert Cluster().create(SCALERS, "web", asked)["spec"]["scaleTargetRef"]["kind"] == kind

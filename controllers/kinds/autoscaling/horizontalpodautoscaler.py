@@ -132,7 +132,10 @@ def _validate(document: Document) -> list[Cause]:
         causes.append(fields.bad("spec.maxReplicas", most, "must be greater than 0"))
     if least is not None and most < least:
         causes.append(fields.bad("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
-    causes += metrics.reference("spec.scaleTargetRef", spec.get("scaleTargetRef") or {}, core=False)
+    target = spec.get("scaleTargetRef") or {}
+    # The only kind of the core group that has a size.
+    is_core = target.get("kind") == "ReplicationController"
+    causes += metrics.reference("spec.scaleTargetRef", target, core=is_core)
     causes += metrics.validate("spec.metrics", spec.get("metrics") or (), least)
     for name in ("scaleUp", "scaleDown"):
         rules = at(spec, "behavior", name)
