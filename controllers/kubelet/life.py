@@ -28,6 +28,9 @@ KILLED: Final = 137
 ENDED: Final = 143
 """Exit codes of containers that are killed, and of those that end when they are asked to."""
 
+GRACE_MS_MIN: Final = 2_000
+"""What containers have at least between being asked to end and being killed, whatever was asked for."""
+
 OOM_MS: Final = 2_000
 """After so long a container is killed that uses more memory than its limit."""
 
@@ -360,6 +363,10 @@ class Life:
         """End the containers within the grace that they have, then let the pod go."""
         metadata, running = self.pod["metadata"], [one for one in self.containers.all if one.state == "running"]
         grace_ms = 1000 * int(metadata.get("deletionGracePeriodSeconds") or 0)
+        held = bool(metadata.get("finalizers"))
+        if held:
+            # Without grace the pod goes at once; one that is held is seen to end, and that takes a moment.
+            grace_ms = max(grace_ms, GRACE_MS_MIN)
         known = any(one.known for one in self.containers.all) and self.phase() not in FINAL
         if known and grace_ms:
             asked_ms = self.home.asked_ms(self.uid)
@@ -370,12 +377,12 @@ class Life:
             hook_ms = 1000 * pre_stop_seconds(self.pod)
             end_ms = hook_ms + self.drawn(self.home.stages.waits.end, "pod-ended")
             yield Sleep(asked_ms + min(end_ms, grace_ms))
-        if metadata.get("finalizers"):
+        if held:
             if self.phase() not in FINAL:
                 # Who holds the pod counts on knowing how it ended.
                 self.kill(ENDED)
                 yield Write(self.status("Failed"))
-            if not grace_ms:
+            if not metadata.get("deletionGracePeriodSeconds"):
                 return
         yield Remove()
 

@@ -314,6 +314,22 @@ def test_who_holds_a_deleted_pod_is_told_how_it_ended() -> None:
     assert lab.list("pods") == []
 
 
+def test_a_pod_that_is_held_without_grace_ends_after_a_moment() -> None:
+    """Who lets it go at once sees it run, as where a Job is over."""
+    held = pod("web")
+    held["metadata"]["finalizers"] = ["example.dev/wait"]
+    lab = Lab([node("n1"), held])
+    lab.run(10)
+    lab.do(Delete("pods", HOME, "web", grace_period_seconds=0))
+    lab.run(0.1)
+    assert lab.get("pods", "web")["status"]["phase"] == "Running"
+    lab.run(3)
+    assert lab.get("pods", "web")["status"]["phase"] == "Failed"
+    lab.do(Patch("pods", HOME, "web", {"metadata": {"finalizers": None}}))
+    lab.run(1)
+    assert lab.list("pods") == []
+
+
 def test_two_containers_of_a_pod_crash_each_in_its_own_time() -> None:
     both = [container("quick", command=shell("sleep 2; exit 1")), container("slow", command=shell("sleep 20; exit 2"))]
     lab = Lab([node("n1"), pod("web", containers=both)])
