@@ -6,6 +6,7 @@ Source: k8s.io/kubernetes/pkg/controller/daemon (daemon_controller.go, update.go
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from controllers.daemonset import manage
@@ -134,13 +135,16 @@ class DaemonSetController:
             yield from self._write_status(owner, self._look(owner, pods, revisions, work), observed=False)
             return
         look = self._look(owner, pods, revisions, work)
-        failure = yield from self._manage(key, look, work)
+        made: list[Document] = []
+        failure = yield from self._manage(key, look, work, made)
         if failure is None and self._expectations.satisfied(key, work.now_ms):
             look = self._look(owner, pods, revisions, work, look)
-            failure = yield from self._renew(key, look, work)
+            failure = yield from self._renew(key, look, work, made)
         if failure is None:
             yield from self._forget_revisions(owner, revisions)
         look = self._look(owner, pods, revisions, work, look)
+        if made:
+            look = _with_made(look, made)
         yield from self._write_status(owner, look, observed=True)
         if failure is not None:
             raise failure
@@ -186,7 +190,7 @@ class DaemonSetController:
         by_node = manage.by_node(fresh)
         return manage.Round(owner, self._nodes.all(), by_node, code, work.unix_ms, Placement(owner), seen)
 
-    def _manage(self, key: str, look: manage.Round, work: Work) -> Step:
+    def _manage(self, key: str, look: manage.Round, work: Work, made: list[Document]) -> Step:
         """Make it one pod on each node that fits."""
         steps = manage.placed(look)
         fits = sum(look.fit(node).runs for node in look.nodes)
@@ -195,7 +199,7 @@ class DaemonSetController:
         for node, pod in manage.ended_pods(look):
             if self._may_replace(key, node, pod, look, work):
                 steps.pods.append(pod)
-        return self._carry_out(key, look, steps, work)
+        return self._carry_out(key, look, steps, work, made)
 
     def _may_replace(self, key: str, node: str, pod: Document, look: manage.Round, work: Work) -> bool:
         """Say that a pod ended; one that failed goes after a wait that grows with each failure on its node."""
@@ -215,20 +219,21 @@ class DaemonSetController:
         work.event(look.owner, KIND, "FailedDaemonPod", text, event_type="Warning")
         return True
 
-    def _renew(self, key: str, look: manage.Round, work: Work) -> Step:
+    def _renew(self, key: str, look: manage.Round, work: Work, made: list[Document]) -> Step:
         """Take the next step of a rolling update."""
         if (look.owner["spec"].get("updateStrategy") or {}).get("type") != "RollingUpdate":
             return None
         steps = manage.renewed(look)
         if steps.nodes or steps.pods:
             work.report.reason = "pods to renew"
-        return (yield from self._carry_out(key, look, steps, work))
+        return (yield from self._carry_out(key, look, steps, work, made))
 
-    def _carry_out(self, key: str, look: manage.Round, steps: manage.Steps, work: Work) -> Step:
+    def _carry_out(self, key: str, look: manage.Round, steps: manage.Steps, work: Work, made: list[Document]) -> Step:
         burst = work.flags[BURST_REPLICAS]
         nodes, gone = steps.nodes[:burst], steps.pods[:burst]
         self._expectations.expect(key, len(nodes), [pod["metadata"]["uid"] for pod in gone], work.now_ms)
-        refused = yield from self._control.create(key, look.owner, pods_for(look.owner, nodes, look.code), work)
+        wanted = pods_for(look.owner, nodes, look.code)
+        refused = yield from self._control.create(key, look.owner, wanted, work, made)
         failure = yield from self._control.delete(key, look.owner, gone, work)
         return refused or failure
 
@@ -273,6 +278,14 @@ class DaemonSetController:
         ]
         if waiting:
             work.queue.add_at(key, work.now_ms + max(1, min(waiting) - work.unix_ms))
+
+
+def _with_made(look: manage.Round, made: Sequence[Document]) -> manage.Round:
+    """Return the look with the pods that were made in it: upstream's cache hears of them before it counts."""
+    known = [pod for pods in look.pods.values() for pod in pods]
+    names = {pod["metadata"]["uid"] for pod in known}
+    fresh = [pod for pod in made if pod["metadata"]["uid"] not in names]
+    return replace(look, pods=manage.by_node([*known, *fresh]))
 
 
 _COUNTED: Final = (

@@ -33,14 +33,21 @@ class PodControl:
         self._resource = resource
         self._expectations = expectations
 
-    def create(self, key: str, owner: Document, pods: Sequence[Document], work: Work) -> Step:
-        """Make pods, which are expected already; what a refused batch leaves over is not expected any more."""
+    def create(
+        self, key: str, owner: Document, pods: Sequence[Document], work: Work, made: list[Document] | None = None
+    ) -> Step:
+        """Make pods, which are expected already; what a refused batch leaves over is not expected any more.
+
+        `made` gets what was made.
+        """
         done = 0
         size = len(pods) if work.flags[ERA] == ERA_THEN else SLOW_START_FIRST
         while done < len(pods):
             batch = pods[done : done + size]
             results = yield [Create(self._resource, owner["metadata"]["namespace"], pod) for pod in batch]
             failure = self._created(key, owner, results, work)
+            if made is not None:
+                made += [result.object for result in results if result.object is not None]
             done += len(batch)
             if failure is not None:
                 # What was skipped will not be seen either.

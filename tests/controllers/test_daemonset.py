@@ -244,3 +244,16 @@ def test_once_it_is_as_asked_nothing_more_is_written() -> None:
     before = len([row for row in lab.rows() if row.resource in kinds])
     lab.run(600)
     assert len([row for row in lab.rows() if row.resource in kinds]) == before
+
+
+def test_a_status_counts_the_pod_that_was_just_made() -> None:
+    """A node whose pod is renewed is never told to be without one."""
+    document = daemon()
+    document["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 0
+    lab = lab_of(document, "n1", "n2")
+    before = len(lab.rows())
+    set_image(lab, "nginx:2")
+    lab.run(60)
+    assert images(lab) == ["nginx:2", "nginx:2"]
+    told = [row.object["status"] for row in lab.rows()[before:] if row.resource == RESOURCE]
+    assert {status["currentNumberScheduled"] for status in told} == {2}
