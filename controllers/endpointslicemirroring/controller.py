@@ -70,8 +70,14 @@ class MirroringController:
         if endpoints is None or not shown or service is None or service["spec"].get("selector") is not None:
             changes = Changes(delete=list(existing))
         else:
-            changes = _changes(endpoints, existing)
+            changes, skipped = _changes(endpoints, existing)
             changes.recycle(lambda one: True)
+            if skipped:
+                text = (
+                    f"A max of {SUBSET_MAX} addresses can be mirrored to EndpointSlices per Endpoints subset. "
+                    f"{skipped} addresses were skipped"
+                )
+                work.event(endpoints, "Endpoints", "TooManyAddressesToMirror", text, event_type="Warning")
         work.tell(
             "slices differ from the Endpoints" if changes.create or changes.update or changes.delete else "as asked",
             desired={"endpoints": 0 if endpoints is None else len(endpoints.get("subsets") or ())},
@@ -88,37 +94,42 @@ class MirroringController:
                 must(result)
 
 
-def _changes(endpoints: Document, existing: Iterable[Document]) -> Changes:
+def _changes(endpoints: Document, existing: Iterable[Document]) -> tuple[Changes, int]:
     known: dict[_Place, list[Document]] = {}
     for one in existing:
         known.setdefault((one["addressType"], ports_key(one.get("ports"))), []).append(one)
-    ports_of, wanted = _wanted(endpoints)
+    ports_of, wanted, skipped = _wanted(endpoints)
     changes = Changes()
     for place, entries in wanted.items():
         slices = known.pop(place, [])
         changes.delete += slices[1:]
-        new = _new(endpoints, ports_of[place], place[0], list(entries.values())[:SUBSET_MAX])
+        new = _new(endpoints, ports_of[place], place[0], list(entries.values()))
         if not slices:
             changes.create.append(new)
         elif _differs(slices[0], new):
             changes.update.append(renamed(new, slices[0]))
     changes.delete += [one for slices in known.values() for one in slices]
-    return changes
+    return changes, skipped
 
 
-def _wanted(endpoints: Document) -> tuple[dict[_Place, list[Document]], dict[_Place, dict[Any, Document]]]:
-    """Return the ports and the addresses, each by kind of address and ports."""
+def _wanted(endpoints: Document) -> tuple[dict[_Place, list[Document]], dict[_Place, dict[Any, Document]], int]:
+    """Return the ports and the addresses, each by kind of address and ports, and how many addresses were too many."""
+    subsets: dict[PortsKey, tuple[list[Document], dict[Any, Document]]] = {}
+    for field, ready in (("addresses", True), ("notReadyAddresses", False)):
+        for subset in endpoints.get("subsets") or ():
+            ports = [_port(port) for port in subset.get("ports") or ()]
+            known = subsets.setdefault(ports_key(ports), (ports, {}))[1]
+            for address in subset.get(field) or ():
+                entry = _endpoint(address, ready)
+                known[endpoint_key(entry)] = entry
     ports_of: dict[_Place, list[Document]] = {}
     wanted: dict[_Place, dict[Any, Document]] = {}
-    for subset in endpoints.get("subsets") or ():
-        ports = [_port(port) for port in subset.get("ports") or ()]
-        for field, ready in (("addresses", True), ("notReadyAddresses", False)):
-            for address in subset.get(field) or ():
-                place = ("IPv6" if ":" in address["ip"] else "IPv4", ports_key(ports))
-                ports_of[place] = ports
-                entry = _endpoint(address, ready)
-                wanted.setdefault(place, {})[endpoint_key(entry)] = entry
-    return ports_of, wanted
+    for key, (ports, entries) in subsets.items():
+        for one, entry in list(entries.items())[:SUBSET_MAX]:
+            place = ("IPv6" if ":" in entry["addresses"][0] else "IPv4", key)
+            ports_of[place] = ports
+            wanted.setdefault(place, {})[one] = entry
+    return ports_of, wanted, sum(max(0, len(entries) - SUBSET_MAX) for _, entries in subsets.values())
 
 
 def _port(port: Mapping[str, Any]) -> Document:

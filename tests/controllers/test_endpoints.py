@@ -217,6 +217,28 @@ def test_services_without_a_selector_are_left_to_people_and_their_endpoints_mirr
     assert slices(lab) == []
 
 
+def test_of_a_subset_with_very_many_addresses_the_ready_ones_are_mirrored_first_and_the_rest_is_told() -> None:
+    lab = Lab([service(selector=None)])
+    lab.run(5)
+    ready = [{"ip": f"10.1.{one // 200}.{one % 200 + 1}"} for one in range(999)]
+    late = [{"ip": "fd00::1"}, {"ip": "10.9.0.1"}, {"ip": "10.9.0.2"}]
+    lab.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Endpoints",
+            "metadata": {"name": "web", "namespace": "default"},
+            "subsets": [{"addresses": ready, "notReadyAddresses": late, "ports": [{"port": 80}]}],
+        }
+    )
+    lab.run(2)
+    assert sorted((one["addressType"], len(one["endpoints"])) for one in slices(lab)) == [("IPv4", 999), ("IPv6", 1)]
+    (told,) = [one for one in lab.list("events") if one["reason"] == "TooManyAddressesToMirror"]
+    assert told["message"] == (
+        "A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped"
+    )
+    assert (told["type"], told["involvedObject"]["kind"]) == ("Warning", "Endpoints")
+
+
 def test_endpoints_that_are_deleted_come_back() -> None:
     lab = Lab([node("n1"), service(), behind("one")])
     lab.run(20)
