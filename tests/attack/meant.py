@@ -6,8 +6,9 @@ import re
 
 import httpx
 
-CLASSED = ("without impersonating a user", "failed calling webhook")
-"""What upstream answers with 500 and a reason: groups of nobody, a webhook that has to agree and does not answer."""
+CLASSED = ("without impersonating a user", "failed calling webhook", "failed to create RequestInfo")
+"""What upstream answers with 500 and a reason: groups of nobody, a webhook that has to agree and does not answer, a
+path that says how and not what."""
 
 PROXY = re.compile(r"^/clusters/[^/]+/.*/services/[^/]+/proxy(/|$)")
 NOWHERE = re.compile(r"no endpoints available for service|no service port \d+ found for service")
