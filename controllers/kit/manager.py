@@ -178,11 +178,12 @@ class _Runner:
         "recorder",
     )
 
-    def __init__(self, entry: ControllerEntry, identity: str, flags: InForce) -> None:
+    def __init__(self, entry: ControllerEntry, flags: InForce) -> None:
         self.entry = entry
         self.flags = flags
         self.queue = Workqueue()
-        self.recorder = Recorder(entry.source or f"{entry.name}-controller", instance=identity)
+        # As client-go's recorder does, which names an instance only where its source has a host.
+        self.recorder = Recorder(entry.source or f"{entry.name}-controller")
         self.controller: Controller | None = None
         """None: it does not lead."""
         self.active = 0
@@ -260,7 +261,7 @@ class ControllerManager:
         resources = [resource for entry in entries for resource in entry.resources]
         self.identity = identity
         self.informers = Informers(resources, identity=identity)
-        self._runners = {entry.name: _Runner(entry, identity, flags) for entry in entries}
+        self._runners = {entry.name: _Runner(entry, flags) for entry in entries}
         self._keys = keys
         self._leading = False
 

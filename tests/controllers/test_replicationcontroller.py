@@ -27,6 +27,7 @@ def test_it_makes_its_pods_counts_them_and_replaces_what_goes() -> None:
     assert len(lab.list("pods")) == 3
     events = [one for one in lab.list("events") if one["involvedObject"]["name"] == "web"]
     assert {one["source"]["component"] for one in events} == {"replication-controller"}
+    assert {(one["reportingComponent"], one["reportingInstance"]) for one in events} == {("replication-controller", "")}
     assert lab.reasons("web") == ["SuccessfulCreate"] * 4
 
 
