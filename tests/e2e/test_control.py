@@ -79,6 +79,8 @@ def test_requests_keys_and_controllers(open_classroom: Callable[[str], Classroom
     kept = page.get_by_test_id("decision-cyclestate")
     kept.locator("summary").click()
     expect(kept.locator("tbody tr").first).to_contain_text("NodeResourcesFit")
+    low = "one => one.getBoundingClientRect().height < 60"
+    tells(kept.locator("tbody th").first, low, True, "a name is broken between its words, if at all")
     in_all_looks(page, judge, "request")
 
     # A refusal leaves no row in the log, and is heard of all the same.

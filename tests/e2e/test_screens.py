@@ -91,6 +91,7 @@ def test_the_session(open_classroom: Callable[[str], Classroom], theme: str) -> 
     key = wait_state(teacher, lambda now: now["held"], "a cycle is held")["held"]["pod"]
     expect(teacher.locator(f'.st-row-hand[data-pod="{key}"]')).to_have_count(1)
     teacher.locator(".st-hand").click()
+    teacher.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
     picture(teacher, f"session-{'tie' if tied else 'score'}-{theme}")
     assert sideways(teacher) == 0
 

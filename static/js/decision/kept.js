@@ -1,6 +1,7 @@
 /** What a decision was made of beside the outcome, folded: what plugins kept between their points, what extenders were asked. */
 
 /** @import { Explanation, ExtenderCall, Lang, Trace } from "../lib/types.d.ts" */
+import { breakable } from "../dom/dom.js";
 import { h } from "../dom/h.js";
 import { number, text } from "../lib/text.js";
 import { listOf } from "../lib/names.js";
@@ -55,9 +56,9 @@ function table(columns, rows) {
  * @param {Lang} lang
  */
 function stateTable(entries, lang) {
-  const columns = ["decision.keptKey", "decision.keptWriter", "decision.keptValue"].map((key) => text(lang, key));
+  const columns = ["decision.keptKey", "decision.keptValue"].map((key) => text(lang, key));
   return table(columns, entries.map(({ key, writer, value, cloned }) => h("tr", {},
-    h("th", { scope: "row" }, h("span", { text: key })), h("td", { text: writer }),
+    h("th", { scope: "row" }, h("span", {}, ...breakable(key)), h("p", { class: "dc-hint" }, ...breakable(writer))),
     h("td", {}, h("span", { class: "dc-mono", text: value }), cloned ? h("p", { class: "dc-hint", text: text(lang, "decision.cloned") }) : null))));
 }
 

@@ -19,7 +19,7 @@ export function scoresChart({ decision, rows, colours, lang, width }) {
   const wide = width >= 420;
   const rowHeight = wide ? 30 : 27;
   const namePx = Math.min(width * 0.26, Math.max(2, ...rows.map((row) => row.node.length)) * 7 + 16);
-  const totalPx = wide ? 132 : 96;
+  const totalPx = wide ? 132 : 108;
   const points = Math.max(1, decision.pointsMax);
   const unit = (width - namePx - totalPx) / points;
   const left = -namePx / unit;
