@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
+from uuid import uuid4
 
 from django.db import close_old_connections
 
@@ -50,6 +51,9 @@ ANSWERED_INSTEAD: Final = "websocket.http.response"
 BODY_SECONDS: Final = 30.0
 """How long a client may take to send its body; kubectl needs milliseconds."""
 
+AUDIT: Final = b"audit-id"
+"""How a request is called in an audit log: echoed, as upstream does it."""
+
 _PREFIX: Final = "/clusters/"
 _SECURITY: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-cache, private"))
 
@@ -59,13 +63,14 @@ _executor = ThreadPoolExecutor(THREADS, thread_name_prefix="apiserver")
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one HTTP request below `/clusters/`."""
+    audited = _audited(scope)
     try:
         request = await _read(scope, receive)
         if request is None:
             return
         answer = await asyncio.get_running_loop().run_in_executor(_executor, _in_thread, request)
     except ApiError as error:
-        await _send(send, error_response(error))
+        await _send(send, error_response(error), audited)
         return
     if isinstance(answer, Watch):
         assert not isinstance(answer.plan, ExecPlan), "only a websocket gets one"
@@ -73,11 +78,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         del request
         scope.clear()
         try:
-            await _stream(answer, answer.plan, receive, send)
+            await _stream(answer, answer.plan, receive, send, audited)
         finally:
             closed(answer)
     else:
-        await _send(send, answer)
+        await _send(send, answer, audited)
 
 
 async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,7 +136,7 @@ async def _frames(chunks: AsyncIterator[bytes], send: Send) -> None:
 async def _refuse(scope: Scope, send: Send, response: Response) -> None:
     """Answer in the place of opening a websocket; close it where the server knows no such answer."""
     if ANSWERED_INSTEAD in (scope.get("extensions") or {}):
-        await _send(send, response, ANSWERED_INSTEAD)
+        await _send(send, response, _audited(scope), ANSWERED_INSTEAD)
     else:
         await send({"type": "websocket.close", "code": REFUSED})
 
@@ -192,8 +197,14 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
     return Request(method, code, slash + rest, query, headers, body, address, values, websocket, str(shown[0]))
 
 
-async def _send(send: Send, response: Response, kind: str = "http.response") -> None:
-    headers = []
+def _audited(scope: Scope) -> tuple[bytes, bytes]:
+    """Return the header by which an audit log knows a request: its sender's own name for it, or one made for it."""
+    given = next((value for name, value in scope["headers"] if name == AUDIT and value), b"")
+    return AUDIT, given or str(uuid4()).encode()
+
+
+async def _send(send: Send, response: Response, audited: tuple[bytes, bytes], kind: str = "http.response") -> None:
+    headers = [audited]
     if response.status != NOT_MODIFIED:
         if response.content_type:
             headers.append((b"content-type", response.content_type.encode("latin-1")))
@@ -205,10 +216,12 @@ async def _send(send: Send, response: Response, kind: str = "http.response") -> 
     await send({"type": f"{kind}.body", "body": response.body})
 
 
-async def _stream(watch: Watch, plan: WatchPlan | LogPlan, receive: Receive, send: Send) -> None:
+async def _stream(
+    watch: Watch, plan: WatchPlan | LogPlan, receive: Receive, send: Send, audited: tuple[bytes, bytes]
+) -> None:
     """Send a stream until it ends or the client goes away."""
     told = [(name.encode("latin-1"), value.encode()) for name, value in watch.headers]
-    headers = [(b"content-type", plan.content_type.encode()), *_SECURITY, *told]
+    headers = [audited, (b"content-type", plan.content_type.encode()), *_SECURITY, *told]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     async with listened(partial(_asked, watch), receive):
         await _send_lines(plan, send)
