@@ -8,7 +8,6 @@ import pytest
 
 from tests.tools.application import bearer, http, opened
 
-
 pytestmark = pytest.mark.usefixtures("application_database")
 
 
