@@ -180,10 +180,9 @@ class GarbageCollector:
         # As it is stored now: the cache may be behind, and what is deleted is to be what was judged.
         kinds = TABLE.of_objects(work.tick.list(DEFINITIONS)[0])
         kind = kinds.find_resource(resource)
-        if kind is None:
-            return
-        latest = work.tick.get(kind.stored_resource, namespace, name)
-        if latest is None or latest.uid != metadata["uid"]:
+        latest = None if kind is None else work.tick.get(kind.stored_resource, namespace, name)
+        if kind is None or latest is None or latest.uid != metadata["uid"]:
+            work.tell("the object has gone", desired={}, actual={})
             return
         document, revision = latest.object, str(latest.revision)
         references = document["metadata"].get("ownerReferences") or []
