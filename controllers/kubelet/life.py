@@ -164,7 +164,7 @@ class Life:
             status["initContainerStatuses"] = containers.statuses(containers.inits)
         if containers.ephemerals:
             status["ephemeralContainerStatuses"] = containers.statuses(containers.ephemerals)
-        status["observedGeneration"] = pod["metadata"].get("generation", 1)
+        status["observedGeneration"] = self.generation
         return status
 
     def rejected(self, refusal: Refusal) -> Document:
@@ -176,7 +176,12 @@ class Life:
             status["conditions"] = others
         text = f"Pod was rejected: {refusal.message}"
         status |= {"phase": "Failed", "reason": refusal.reason, "message": text, "startTime": self.now}
-        return {**status, "observedGeneration": self.pod["metadata"].get("generation", 1)}
+        return {**status, "observedGeneration": self.generation}
+
+    @property
+    def generation(self) -> int:
+        """Return which version of what is asked of the pod this is about."""
+        return int(self.pod["metadata"].get("generation", 1))
 
     def phase(self) -> str:
         """Return the pod's phase as the API has it."""

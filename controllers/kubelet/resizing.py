@@ -35,7 +35,7 @@ def acts(life: Life, again: Again) -> Iterator[Act]:
     if not changed and not told and not _condition(life, IN_PROGRESS):
         return
     due_ms = life.now_ms
-    if changed and told.get("observedGeneration") == life.pod["metadata"].get("generation", 1):
+    if changed and told.get("observedGeneration") == life.generation:
         # What cannot be waits for nothing but another change; what waits for room is looked at again.
         if told.get("reason") != "Deferred":
             return
@@ -127,7 +127,7 @@ def _status(life: Life, condition: Document | None) -> Document:
     own = [one for one in status["conditions"] if one["type"] in OWN]
     others = [one for one in status["conditions"] if one["type"] not in (*OWN, *RESIZING)]
     if condition is not None:
-        condition = {**condition, "observedGeneration": life.pod["metadata"].get("generation", 1)}
+        condition = {**condition, "observedGeneration": life.generation}
         known = [one for one in status["conditions"] if one["type"] == condition["type"]]
         others += merged_conditions(known, [condition], life.unix_ms)
     return {**status, "conditions": [*others, *own]}

@@ -71,7 +71,7 @@ def _go(life: Life, going: Going) -> Steps:
     status = life.status("Failed", going.reason, going.message)
     disrupted = {
         "type": "DisruptionTarget",
-        "observedGeneration": life.pod["metadata"].get("generation", 1),
+        "observedGeneration": life.generation,
         "status": "True",
         "reason": "TerminationByKubelet",
         "message": going.message,
@@ -126,8 +126,7 @@ def _acts(life: Life, told: Told) -> Iterator[Act]:
             yield Act(life.now_ms, lambda one=one: _look_in(life, one))  # type: ignore[misc]
         elif one.state == "running":
             yield from _of_ephemeral(life, one)
-    metadata = life.pod["metadata"]
-    if (life.pod.get("status") or {}).get("observedGeneration") != metadata.get("generation", 1):
+    if (life.pod.get("status") or {}).get("observedGeneration") != life.generation:
         yield Act(life.now_ms, lambda: _write(life))
     elif _conditions_differ(life):
         yield Act(life.now_ms + life.home.stages.waits.recover.base, lambda: _write(life))
