@@ -43,8 +43,6 @@ _CALLED: Final = re.compile(r"\.\s*[A-Za-z_]\w*\s*\(\Z")
 _KEY: Final = re.compile(r'Key not found in map : "?([^"]*)"?$')
 _INDEX: Final = re.compile(r"Index error: index=(-?\d+)")
 _OFTEN: Final = "teration budget exceeded"
-
-
 _INSTANTIATION: Final = "program instantiation failed"
 
 
