@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.apiserver.widgets import DEFINITIONS, definition
 from tests.tools import postgres
 from tests.tools.apiserver import Api, serving
 from tests.tools.room import Room
@@ -45,3 +46,10 @@ def namespace(api: Api) -> str:
 def room(own_database: None) -> Room:
     """Return an open session with its control plane in this process."""
     return Room()
+
+
+@pytest.fixture
+def defined(room: Room) -> Room:
+    """Return a session in which widgets are defined."""
+    room.made(DEFINITIONS, definition())
+    return room
