@@ -18,6 +18,7 @@ from clustersim.apiserver.routes import PlainError
 from controllers.flags.flag import parse_duration
 from controllers.log.operations import PatchType
 from controllers.registry import spelling
+from controllers.registry.checking import check, too_deep
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
@@ -25,7 +26,6 @@ from controllers.registry.kind import Kind
 from controllers.registry.marks import Marks
 from controllers.registry.patch import unknown_members
 from controllers.registry.reading import check_type
-from controllers.registry.schema import check, too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 
 JSON: Final = "application/json"

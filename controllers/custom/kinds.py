@@ -18,8 +18,8 @@ from controllers.custom.paths import PathError, parse
 from controllers.custom.scaling import scale_causes, scale_of
 from controllers.custom.values import validate
 from controllers.log.store import Stored, copy_object
+from controllers.registry.checking import Report
 from controllers.registry.kind import Kind, Subresource
-from controllers.registry.schema import Report
 from scheduler_core.api.document import Document, FrozenDocument, condition
 from scheduler_core.api.errors import Cause
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from controllers.registry.schema import Report, check
+from controllers.registry.checking import Report, check
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 

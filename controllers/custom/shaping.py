@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.custom.node import META, Node
-from controllers.registry.schema import Report, check
+from controllers.registry.checking import Report, check
 from scheduler_core.api.errors import Cause
 
 

@@ -14,10 +14,10 @@ import msgspec
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete
 from controllers.log.store import Stored, Transaction
+from controllers.registry.checking import Report
 from controllers.registry.context import Context
 from controllers.registry.fieldowners.types import Type
 from controllers.registry.metadata import Names
-from controllers.registry.schema import Report
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.framework.registry import PluginRegistry

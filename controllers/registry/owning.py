@@ -9,6 +9,7 @@ from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry import strategic
+from controllers.registry.checking import check
 from controllers.registry.context import Context
 from controllers.registry.decoding import from_unstructured
 from controllers.registry.fieldowners import managers, scales
@@ -17,7 +18,7 @@ from controllers.registry.gotext import json_name
 from controllers.registry.incoming import Own, check_place, other_object
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
-from controllers.registry.schema import check, model
+from controllers.registry.schema import model
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, not_found
 

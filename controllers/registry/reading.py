@@ -13,9 +13,10 @@ import msgspec
 
 from controllers.log.operations import Create
 from controllers.log.store import copy_object
+from controllers.registry.checking import check, too_deep, zero_of
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind
-from controllers.registry.schema import check, is_model, too_deep, zero_of
+from controllers.registry.schema import is_model
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 

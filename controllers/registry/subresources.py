@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from controllers.log.store import Stored, copy_object
 from controllers.registry import metadata as metadata_rules
+from controllers.registry.checking import check
 from controllers.registry.fields import non_negative
 from controllers.registry.kind import Column, Subresource
-from controllers.registry.schema import check
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, invalid
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
 import msgspec
 
@@ -14,22 +14,16 @@ from controllers.log.operations import Bind, Create, Delete, Operation, Patch, U
 from controllers.log.stamps import wire_time
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Stored, Transaction
 from controllers.log.transaction import check_size
-from controllers.registry import admission, deletion, incoming, owning, reading, spelling
+from controllers.registry import admission, deletion, incoming, owning, patching, reading, spelling
 from controllers.registry.admission import Chain, Passing, Verb
+from controllers.registry.checking import too_deep
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
-from controllers.registry.patch import json_patch, merge, undecodable, unreadable
-from controllers.registry.schema import too_deep
-from controllers.registry.strategic import strategic_merge
+from controllers.registry.patch import unreadable
 from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, already_exists, bad_request, conflict, not_found, renamed
-
-UNSUPPORTED_PATCH: Final = (
-    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
-    "application/merge-patch+json, application/apply-patch+yaml"
-)
 
 
 class Write:
@@ -291,13 +285,13 @@ class Write:
         subresource = _written(kind, operation.subresource)
         view = subresource.view if subresource is not None else None
         if operation.patch_type == "strategic" and not kind.strategic:
-            raise ApiError(415, "UnsupportedMediaType", UNSUPPORTED_PATCH)
+            raise ApiError(415, "UnsupportedMediaType", patching.UNSUPPORTED_PATCH)
         asked = self._asked or kind
         schema = (subresource.schema if subresource is not None else "") or asked.schema
-        changed = _patched(self._target(asked, stored, subresource), operation, schema)
+        changed = patching.patched(patching.target_of(asked, stored, subresource), operation, schema)
         try:
             if operation.patch_type != "strategic":
-                self._check_version(asked, changed, stored.name)
+                patching.check_version(asked, changed, stored.name, self.context)
             taken = changed
             if asked is not kind:
                 taken = asked.inward(reading.checked(asked, changed, self.context))
@@ -308,34 +302,6 @@ class Write:
             if isinstance(changed.get("metadata"), dict):
                 changed = without_creator(changed)
             raise unreadable(operation, changed, error, schema) from error
-
-    def _target(self, asked: Kind, stored: Stored, subresource: Subresource | None) -> Mapping[str, Any]:
-        """Return what a patch changes."""
-        if subresource is not None and subresource.body is not None:
-            return owning.with_owners(subresource, stored.object)
-        if subresource is not None and subresource.view is not None:
-            return subresource.view(stored.object)
-        return _outward(asked, stored.object)
-
-    def _check_version(self, kind: Kind, changed: Document, name: str) -> None:
-        """Refuse what a patch left without a version: upstream reads it as its internal one, which knows no field.
-
-        Raises:
-            ApiError: 422, of another kind, or with fields that nobody knows where the client is strict; 400, it has no
-                name then.
-        """
-        if changed.get("apiVersion") or not kind.strategic:
-            return
-        of = changed.get("kind") or kind.kind
-        if of != kind.kind and isinstance(of, str):
-            why = (
-                f'no kind "{of}" is registered for the internal version of group "{kind.group}" in scheme '
-                f'"{reading.SCHEME}"'
-            )
-            raise reading.Unreadable(400, "BadRequest", why)
-        unknown = sorted(key for key in changed if key not in ("apiVersion", "kind"))
-        reading.report_unknown(kind, unknown, self.context)
-        raise incoming.nameless(name)
 
     def _take(
         self, kind: Kind, stored: Stored, changed: Document, operation: Patch, subresource: Subresource | None
@@ -514,28 +480,3 @@ def _written(kind: Kind, name: str) -> Subresource | None:
     if subresource is None or not (subresource.part or subresource.change):
         raise ApiError(405, "MethodNotAllowed", f"update is not supported on {kind.resource}/{name}")
     return subresource
-
-
-def _outward(asked: Kind, document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a stored document in the version that it is asked for in, where that is a further one."""
-    return document if asked.stored_as is None else asked.outward(document)
-
-
-def _patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Document:
-    if operation.patch_type == "json":
-        return json_patch(dict(target), operation.patch)
-    if operation.patch_type == "strategic" and operation.patch is None:
-        return dict(target)
-    if operation.patch is None:
-        raise bad_request("Invalid JSON Patch")
-    if not isinstance(operation.patch, dict):
-        refusal = undecodable(operation.patch, "Go value of type map[string]interface {}")
-        if operation.patch_type == "strategic":
-            refusal.message = refusal.message.removeprefix("error decoding patch: ")
-        raise refusal
-    if operation.patch_type == "strategic":
-        # It is read into the struct of the kind: what it says of the kind itself is nothing.
-        kept = {key: target[key] for key in ("apiVersion", "kind") if key in target}
-        return strategic_merge(dict(target), operation.patch, schema) | kept
-    merged: Document = merge(dict(target), operation.patch)
-    return merged

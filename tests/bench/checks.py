@@ -13,8 +13,9 @@ from unittest.mock import patch
 
 from controllers.admission.table import CHAIN
 from controllers.kinds.table import KINDS
-from controllers.registry import incoming
-from controllers.registry.schema import Report
+from controllers.registry import metadata as metadata_rules
+from controllers.registry import reading
+from controllers.registry.checking import Report
 from controllers.registry.write import Write
 from tests.bench.control_plane import NODES, PODS, created
 
@@ -26,7 +27,7 @@ def _none(*_: object, **__: object) -> list[Any]:
 
 
 @contextmanager
-def _unchecked() -> Iterator[None]:
+def unchecked() -> Iterator[None]:
     """Take nothing amiss meanwhile."""
     with ExitStack() as stack:
         for kind in KINDS:
@@ -35,9 +36,9 @@ def _unchecked() -> Iterator[None]:
                 # Kinds are frozen for everybody but this bench.
                 stack.callback(object.__setattr__, kind, name, rule)
                 object.__setattr__(kind, name, None if name == "check" else _none)
-        stack.enter_context(patch.object(incoming, "check", lambda *_, **__: Report()))
-        stack.enter_context(patch.object(incoming.metadata_rules, "validate", _none))
-        stack.enter_context(patch.object(incoming.metadata_rules, "validate_change", _none))
+        stack.enter_context(patch.object(reading, "check", lambda *_, **__: Report()))
+        stack.enter_context(patch.object(metadata_rules, "validate", _none))
+        stack.enter_context(patch.object(metadata_rules, "validate_change", _none))
         stack.enter_context(patch.object(CHAIN, "plugins", ()))
         stack.enter_context(patch.object(CHAIN, "_chosen", {}))
         stack.enter_context(patch.object(Write, "_own", lambda *_: None))
@@ -50,7 +51,7 @@ def run() -> list[dict[str, Any]]:
     without: list[float] = []
     for _ in range(ROUNDS):
         with_them.append(created("sqlite"))
-        with _unchecked():
+        with unchecked():
             without.append(created("sqlite"))
     most, least = min(with_them), min(without)
     shared = {"bench": "checks", "database": "sqlite", "nodes": NODES, "pods": PODS}

@@ -9,7 +9,7 @@ import pytest
 
 from controllers.log.stamps import wire_time
 from controllers.registry import decoding
-from controllers.registry.schema import check
+from controllers.registry.checking import check
 from tests.registry.registry_tool import Cluster
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from controllers.kinds.table import KINDS
-from controllers.registry.schema import check, model, too_deep
+from controllers.registry.checking import check, too_deep
+from controllers.registry.schema import model
 
 
 def _reachable(key: str, seen: set[str]) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from controllers.registry.checking import check
 from controllers.registry.models import clustersim_v1 as api
-from controllers.registry.schema import check, model
+from controllers.registry.schema import model
 from controllers.registry.structs import beyond, fields_of, read
 
 TYPES = (Path(__file__).parents[2] / "static" / "js" / "lib" / "types.d.ts").read_text()

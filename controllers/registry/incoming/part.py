@@ -1,0 +1,80 @@
+"""The document of a change through a subresource that writes a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from controllers.log.stamps import wire_time
+from controllers.log.store import Stored
+from controllers.registry import metadata as metadata_rules
+from controllers.registry import reading
+from controllers.registry.checking import fill
+from controllers.registry.context import Context
+from controllers.registry.incoming.shared import as_sent, keep_metadata, refuse
+from controllers.registry.kind import Kind, Subresource
+from controllers.registry.schema import model
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import Cause
+
+
+def changed_part(kind: Kind, stored: Stored, changed: Document, subresource: Subresource, context: Context) -> Document:
+    """Return the object with the part that a subresource writes, and the metadata that it takes along."""
+    key, old = subresource.part, stored.object
+    part = changed.get(key)
+    if part is None and not kind.kept_in:
+        part = {}
+    written = {key: part} if part is not None else {}
+    if context.field_manager:
+        # Upstream reads the whole body, whatever of it counts; what the engine writes is well formed.
+        written = {**changed, **written}
+        if changed.get("metadata") is None:
+            written.pop("metadata", None)
+    decoded, _ = reading.decoded(kind, written, {}, context)
+    context.emptied = {path: empty for path, empty in context.emptied.items() if path.startswith((key, "metadata"))}
+    if context.field_manager and not kind.kept_in:
+        # What the engine writes is whole.
+        fill(decoded[key], model(kind.schema).fields[key].model)
+    sent = decoded if "metadata" in written else changed
+    metadata = {**old["metadata"], **_carried(kind, subresource, sent, old["metadata"], context)}
+    for name in [name for name in subresource.carries if metadata.get(name) is None]:
+        metadata.pop(name, None)
+    document = {**old, "metadata": metadata}
+    if key in decoded:
+        document[key] = subresource.merged(old.get(key, {}), decoded[key])
+    else:
+        document.pop(key, None)
+    subresource.complete(document, old, wire_time(context.unix_ms))
+    causes: list[Cause] = []
+    fixed: list[Cause] = []
+    if context.field_manager and subresource.carries and isinstance(sent.get("metadata"), dict):
+        fixed = metadata_rules.unchanged(sent["metadata"], old["metadata"])
+    if fixed or any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
+        keep_metadata(metadata, old["metadata"], named=bool(context.field_manager))
+        metadata_rules.drop_empty(metadata)
+        looks = (0, kind.metadata_checks[1])
+        causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, looks, fixed=fixed)
+    causes += as_sent(lambda document: subresource.part_rules(document, old), document, context)
+    refuse(kind, stored.name, causes)
+    return document
+
+
+def _carried(
+    kind: Kind, subresource: Subresource, changed: Document, old: Mapping[str, Any], context: Context
+) -> Document:
+    """Return what a write of a part takes along of the metadata sent with it: all of it, as upstream.
+
+    What the engine sends is a part of the metadata, which leaves the rest as it is.
+    """
+    sent = changed.get("metadata") or {}
+    if context.field_manager:
+        # What upstream's decoding writes stays, whatever is sent.
+        fixed = {key: text for key, text in (old.get("annotations") or {}).items() if key in kind.converted}
+        carried: Document = {name: sent.get(name) for name in subresource.carries}
+        if fixed and "annotations" in carried:
+            carried["annotations"] = {**(carried["annotations"] or {}), **fixed}
+        return carried
+    texts = ("labels", "annotations")
+    return {
+        name: dict(sent[name]) for name in texts if name in subresource.carries and isinstance(sent.get(name), dict)
+    }

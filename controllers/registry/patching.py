@@ -1,0 +1,78 @@
+"""What a patch changes, and what it makes of it before that comes in as any change does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.log.operations import Patch
+from controllers.log.store import Stored
+from controllers.registry import owning, reading
+from controllers.registry.context import Context
+from controllers.registry.incoming import nameless
+from controllers.registry.kind import Kind, Subresource
+from controllers.registry.patch import json_patch, merge, undecodable
+from controllers.registry.reading import Unreadable
+from controllers.registry.strategic import strategic_merge
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import bad_request
+
+UNSUPPORTED_PATCH: Final = (
+    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
+    "application/merge-patch+json, application/apply-patch+yaml"
+)
+
+
+def target_of(asked: Kind, stored: Stored, subresource: Subresource | None) -> Mapping[str, Any]:
+    """Return what a patch changes."""
+    if subresource is not None and subresource.body is not None:
+        return owning.with_owners(subresource, stored.object)
+    if subresource is not None and subresource.view is not None:
+        return subresource.view(stored.object)
+    return asked.outward(stored.object) if asked.stored_as is not None else stored.object
+
+
+def check_version(kind: Kind, changed: Document, name: str, context: Context) -> None:
+    """Refuse what a patch left without a version: upstream reads it as its internal one, which knows no field.
+
+    Raises:
+        ApiError: 422, of another kind, or with fields that nobody knows where the client is strict; 400, it has no
+            name then.
+    """
+    if changed.get("apiVersion") or not kind.strategic:
+        return
+    of = changed.get("kind") or kind.kind
+    if of != kind.kind and isinstance(of, str):
+        why = (
+            f'no kind "{of}" is registered for the internal version of group "{kind.group}" in scheme '
+            f'"{reading.SCHEME}"'
+        )
+        raise Unreadable(400, "BadRequest", why)
+    unknown = sorted(key for key in changed if key not in ("apiVersion", "kind"))
+    reading.report_unknown(kind, unknown, context)
+    raise nameless(name)
+
+
+def patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Document:
+    """Return what a patch makes of its target; `schema`: the struct that says how lists are merged.
+
+    Raises:
+        ApiError: 400 or 422, it cannot be read or does not fit.
+    """
+    if operation.patch_type == "json":
+        return json_patch(dict(target), operation.patch)
+    if operation.patch_type == "strategic" and operation.patch is None:
+        return dict(target)
+    if operation.patch is None:
+        raise bad_request("Invalid JSON Patch")
+    if not isinstance(operation.patch, dict):
+        refusal = undecodable(operation.patch, "Go value of type map[string]interface {}")
+        if operation.patch_type == "strategic":
+            refusal.message = refusal.message.removeprefix("error decoding patch: ")
+        raise refusal
+    if operation.patch_type == "strategic":
+        # It is read into the struct of the kind: what it says of the kind itself is nothing.
+        kept = {key: target[key] for key in ("apiVersion", "kind") if key in target}
+        return strategic_merge(dict(target), operation.patch, schema) | kept
+    merged: Document = merge(dict(target), operation.patch)
+    return merged
