@@ -1,4 +1,4 @@
-"""Django's SQLite DatabaseWrapper whose writers take turns."""
+"""Django's SQLite DatabaseWrapper whose writers take turns, and whose log is worked in beside them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.db.backends.sqlite3 import base
 
+from clustersim.store.sqlite.checkpointer import ROWS_BETWEEN, checkpointer_of
 from clustersim.store.sqlite.turnstile import Turnstile
 
 _WRITES: Final = ("INSERT", "UPDATE", "DELETE", "REPLAC")
@@ -54,6 +55,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._turnstile: Turnstile | None = None
+        self._rows_worked_in = 0
 
     def turn(self) -> _Turn:
         """Return the context of one turn at writing."""
@@ -83,6 +85,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super()._set_autocommit(autocommit)  # type: ignore[misc]
         if autocommit:
             self._own_turnstile().leave()
+            self._work_in()
+
+    def _work_in(self) -> None:
+        """Ask for a checkpoint where this connection has written enough since it last asked."""
+        rows = self.connection.total_changes
+        if rows - self._rows_worked_in >= ROWS_BETWEEN:
+            self._rows_worked_in = rows
+            checkpointer_of(str(self.settings_dict["NAME"])).ask()
 
     def _close(self) -> Any:
         try:
