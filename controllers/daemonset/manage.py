@@ -12,8 +12,8 @@ from typing import Any
 
 from controllers.daemonset.placement import Fit, Placement, by_age, is_updated, node_of
 from controllers.kit.history import POD_HASH
-from controllers.kit.pods import has_ended, is_available, ready_since_ms
-from scheduler_core.api.document import Document
+from controllers.kit.pods import is_available, ready_since_ms
+from scheduler_core.api.document import Document, has_ended
 
 ByNode = dict[str, list[Document]]
 """Node → the set's pods that run there or are meant for it."""

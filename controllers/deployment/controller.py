@@ -14,9 +14,9 @@ from controllers.deployment.rollback import roll_back, wanted_revision
 from controllers.deployment.rollout import RESOURCE, SETS, Rollout, Steps, ensure_new, renew, status_update
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import claim, index_ownership, requirements_of
-from controllers.kit.pods import controller_of, has_ended
+from controllers.kit.pods import controller_of
 from controllers.log.operations import Delete, Operation, Patch, Result
-from scheduler_core.api.document import Document, condition
+from scheduler_core.api.document import Document, condition, has_ended
 
 
 class DeploymentController:

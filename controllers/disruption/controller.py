@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Final
 from controllers.kinds.table import find_kind
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import controller_of, has_ended
+from controllers.kit.pods import controller_of
 from controllers.log.operations import Update
 from controllers.log.stamps import unix_ms_of, wire_time
-from scheduler_core.api.document import Document, condition
+from scheduler_core.api.document import Document, condition, has_ended
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector, Selector, matches_all
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from controllers.kit.pods import has_ended
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of_containers
-from scheduler_core.api.document import Document, condition
+from scheduler_core.api.document import Document, condition, has_ended
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"
 """The finalizer that keeps a pod until it is counted."""

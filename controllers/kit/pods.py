@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from controllers.log.stamps import unix_ms_of, wire_time
-from scheduler_core.api.document import Document, condition
+from scheduler_core.api.document import Document, condition, has_ended
 
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 WORKLOAD_PODS_MAX: Final = 20_000
@@ -20,11 +20,6 @@ _PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 def asked_pods(owner: Mapping[str, Any]) -> int:
     """Return how many pods a workload gets: as many as it asks for, within what a session holds."""
     return min(int(owner["spec"].get("replicas", 1)), WORKLOAD_PODS_MAX)
-
-
-def has_ended(pod: Mapping[str, Any]) -> bool:
-    """Return whether all containers of the pod have ended, for good."""
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
 def is_active(pod: Mapping[str, Any]) -> bool:

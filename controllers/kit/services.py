@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from controllers.kit.informer import Lister
 from controllers.kit.manager import key_of
-from controllers.kit.pods import has_ended, ready_since_ms
-from scheduler_core.api.document import Document, condition
+from controllers.kit.pods import ready_since_ms
+from scheduler_core.api.document import Document, condition, has_ended
 
 TRIGGERED: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 """Annotation: when the change happened that made the addresses change."""

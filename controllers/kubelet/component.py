@@ -14,7 +14,6 @@ from controllers.kubelet import shuttingdown
 from controllers.kubelet.admitting import Refusal, refusal_under_pressure
 from controllers.kubelet.home import Going
 from controllers.kubelet.images import image_of, listed_names, size_bytes
-from controllers.kubelet.life import FINAL
 from controllers.kubelet.lives import DUE, REPORT, WATCHED, Lives
 from controllers.kubelet.machine import Machine, index_of
 from controllers.kubelet.mounting import csi_node
@@ -29,7 +28,7 @@ from controllers.log.operations import Create, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
-from scheduler_core.api.document import Document, at
+from scheduler_core.api.document import Document, at, has_ended
 
 _CSI_NODES: Final = "csinodes.storage.k8s.io"
 
@@ -250,7 +249,7 @@ class Kubelets:
         if is_ready(node) and table:
             machine.recorder.event(tick, node, "Node", "NodeShutdown", shuttingdown.DETECTED)
             tell(node, machine, [(dict(shuttingdown.NOT_READY), "NodeNotReady")], tick)
-        pods = [pod for pod in self._pods.indexed("node", name) if (pod.get("status") or {}).get("phase") not in FINAL]
+        pods = [pod for pod in self._pods.indexed("node", name) if not has_ended(pod)]
         ending = shutdown.step(pods, table, tick.now_ms)
         if ending is None:
             now = wire_time(tick.epoch_ms + tick.now_ms)

@@ -20,10 +20,9 @@ from controllers.kubelet.orders import Orders
 from controllers.kubelet.outcomes import Outcome, outcome_of
 from controllers.kubelet.stages.pods import Wait
 from controllers.log.stamps import unix_ms_of, wire_time
-from scheduler_core.api.document import Document, condition
+from scheduler_core.api.document import ENDED_PHASES, Document, condition
 from scheduler_core.api.draw import draw
 
-FINAL: Final = ("Succeeded", "Failed")
 KILLED: Final = 137
 ENDED: Final = 143
 """Exit codes of containers that are killed, and of those that end when they are asked to."""
@@ -156,7 +155,7 @@ class Life:
             own = host if shared else self.machine.pod_address(self.uid, status)
             status["podIP"], status["podIPs"] = own, [{"ip": own}]
         before = status.get("conditions") or ()
-        if phase in FINAL:
+        if phase in ENDED_PHASES:
             before = [one for one in before if one["type"] not in RESIZING]
         status["conditions"] = pod_conditions(before, containers.conditions(pod, phase), self.unix_ms)
         status["containerStatuses"] = containers.statuses(containers.mains)
@@ -372,7 +371,7 @@ class Life:
         if held:
             # Without grace the pod goes at once; one that is held is seen to end, and that takes a moment.
             grace_ms = max(grace_ms, GRACE_MS_MIN)
-        known = any(one.known for one in self.containers.all) and self.phase() not in FINAL
+        known = any(one.known for one in self.containers.all) and self.phase() not in ENDED_PHASES
         if known and grace_ms:
             asked_ms = self.home.asked_ms(self.uid)
             if asked_ms is None:
@@ -383,7 +382,7 @@ class Life:
             end_ms = hook_ms + self.drawn(self.home.stages.waits.end, "pod-ended")
             yield Sleep(asked_ms + min(end_ms, grace_ms))
         if held:
-            if self.phase() not in FINAL:
+            if self.phase() not in ENDED_PHASES:
                 # Who holds the pod counts on knowing how it ended.
                 self.kill(ENDED)
                 yield Write(self.status("Failed"))

@@ -21,7 +21,7 @@ from controllers.kubelet.admitting import Refusal
 from controllers.kubelet.asking import Asking
 from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
 from controllers.kubelet.keeping import kept_by
-from controllers.kubelet.life import FINAL, Life, revision_of
+from controllers.kubelet.life import Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of
@@ -31,7 +31,7 @@ from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STA
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
 from controllers.loop.loop import Answer, Tick
-from scheduler_core.api.document import Document, at, condition
+from scheduler_core.api.document import ENDED_PHASES, Document, at, condition
 from scheduler_core.framework.rules import CURRENT_ERA
 
 GRID_MS: Final = 50
@@ -299,7 +299,7 @@ class Lives:
     def _is_taken(self, pod: Mapping[str, Any]) -> bool:
         status = pod.get("status") or {}
         begun = bool(status.get("startTime")) or pod["metadata"]["uid"] in self._taken_in
-        return begun and status.get("phase") not in FINAL
+        return begun and status.get("phase") not in ENDED_PHASES
 
     def not_mounted(self, pod: Document) -> str:
         """Return why a pod's volumes are not there."""

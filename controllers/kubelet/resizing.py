@@ -14,8 +14,8 @@ from controllers.kubelet import says
 from controllers.kubelet.containers import OWN, RESIZING, Container, merged_conditions
 from controllers.kubelet.given import is_same
 from controllers.kubelet.home import Act, Steps, Write
-from controllers.kubelet.life import FINAL, Life
-from scheduler_core.api.document import Document
+from controllers.kubelet.life import Life
+from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.quantity import QuantityError, amount
 
 PENDING, IN_PROGRESS = RESIZING
@@ -84,7 +84,7 @@ def _no_room(life: Life) -> tuple[str, str]:
 
 def counts(pod: Mapping[str, Any]) -> bool:
     """Return whether a pod takes of its node."""
-    return (pod.get("status") or {}).get("phase") not in FINAL
+    return not has_ended(pod)
 
 
 def _sized(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -11,10 +11,11 @@ from controllers.kubelet import probing, resizing, says
 from controllers.kubelet.containers import Container, merged_conditions
 from controllers.kubelet.home import Act, Going, Late, Remove, Sleep, Steps, Write
 from controllers.kubelet.images import image_of
-from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Life, pre_stop_seconds
+from controllers.kubelet.life import ENDED, KILLED, LATE, Life, pre_stop_seconds
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
 from controllers.log.stamps import unix_ms_of
+from scheduler_core.api.document import ENDED_PHASES, has_ended
 
 
 def live(life: Life) -> Steps:
@@ -22,7 +23,7 @@ def live(life: Life) -> Steps:
     if "deletionTimestamp" in life.pod["metadata"]:
         yield from life.end()
         return
-    if life.phase() in FINAL or life.orders.run == "hold":
+    if life.phase() in ENDED_PHASES or life.orders.run == "hold":
         return
     going = life.home.going(life.uid)
     if going is not None:
@@ -91,13 +92,13 @@ def _watch(life: Life) -> Steps:
         if acts[0].due_ms > life.now_ms:
             yield from life.sleep(acts[0].due_ms)
         yield from acts[0].do()
-        if life.containers.phase(life.policy) in FINAL:
+        if life.containers.phase(life.policy) in ENDED_PHASES:
             for one in life.containers.inits:
                 if one.state == "running":
                     one.end(life.now, 0)
             yield Write(life.status())
             return
-        if (life.pod.get("status") or {}).get("phase") in FINAL:
+        if has_ended(life.pod):
             return
 
 
@@ -184,7 +185,7 @@ def _write(life: Life) -> Steps:
 
 def _exit(life: Life, one: Container, outcome: Outcome) -> Steps:
     one.end(life.now, outcome.code, outcome.reason, outcome.message)
-    if life.containers.phase(life.policy) not in FINAL:
+    if life.containers.phase(life.policy) not in ENDED_PHASES:
         yield Write(life.status())
 
 
@@ -193,7 +194,7 @@ def _kill(life: Life, one: Container, say: says.Say, why: str) -> Steps:
     wait = life.home.stages.waits.end
     yield from life.sleep(life.now_ms + life.drawn(wait, f"kill/{one.name}/{one.restarts}"))
     one.end(life.now, KILLED if why else ENDED)
-    if life.containers.phase(life.policy) not in FINAL:
+    if life.containers.phase(life.policy) not in ENDED_PHASES:
         yield Write(life.status())
 
 

@@ -13,12 +13,11 @@ from typing import Any, ClassVar, Final
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.kinds.table import KINDS, TABLE
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must
-from controllers.kit.pods import has_ended
 from controllers.log.operations import Delete, Operation, Result, Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
 from controllers.registry.table import Kinds
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.errors import ApiError
 
 RESOURCE: Final = "namespaces"

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from controllers.commands import CLOCK, CLOCKS, REPLICAS
 from controllers.kinds.table import KINDS
-from controllers.kit.pods import has_ended
 from controllers.log.store import ADDED, Event, Store, Stored
 from controllers.predicates import shapes
 from controllers.predicates.deciding import attempt_facts
@@ -20,7 +19,7 @@ from controllers.registry.structs import read
 from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
 from controllers.scheduler.reporting import QUEUES
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import parsed
 from scheduler_core.api.node import Node

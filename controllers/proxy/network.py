@@ -10,12 +10,11 @@ from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kinds.coordination.heartbeat import is_running
 from controllers.kit.informer import Informers
 from controllers.kit.manager import key_of, split_key
-from controllers.kit.pods import has_ended
 from controllers.kubelet.orders import Orders, is_off, orders_of
 from controllers.log.stamps import unix_ms_of
 from controllers.proxy.endpoints import Endpoint, ServicePort, endpoints_of, ports_of
 from controllers.proxy.policies import End, Policy, read_policy
-from scheduler_core.api.document import Document, at, condition
+from scheduler_core.api.document import Document, at, condition, has_ended
 
 SLICES: Final = "endpointslices.discovery.k8s.io"
 POLICIES: Final = "networkpolicies.networking.k8s.io"

@@ -15,7 +15,7 @@ from controllers.log.stamps import unix_ms_of
 from controllers.quota.scoped import selects
 from controllers.quota.usage import ONE, Usage, add, raise_to, read
 from scheduler_core.api.containers import LASTING, told_of_containers
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.requests import is_extended, is_pod_level
 
 _OBJECTS: Final = "count/pods"
@@ -121,7 +121,7 @@ def moves(pod: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
 
 
 def _is_charged(pod: Mapping[str, Any], unix_ms: int) -> bool:
-    if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
+    if has_ended(pod):
         return False
     metadata = pod["metadata"]
     gone, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")

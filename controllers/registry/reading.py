@@ -69,7 +69,7 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     if too_deep(given):
         raise bad_request("the body is nested too deeply")
     _check_type(kind, given)
-    kept = {key for key, value in given.items() if _is_kept(value, old.get(key))}
+    kept = {key for key, value in given.items() if is_same(value, old.get(key))}
     try:
         fresh = copy_object({key: value for key, value in given.items() if key not in kept})
     except (TypeError, msgspec.MsgspecError) as error:
@@ -89,9 +89,11 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     return document, [cause for cause in report.missing if cause.field not in document]
 
 
-def _is_kept(value: Any, old: Any) -> bool:
-    """Return whether a part of a body is what is stored; true is no 1, though Python takes the two for equal."""
-    return value is old or (value == old and msgspec.json.encode(value) == msgspec.json.encode(old))
+def is_same(value: Any, old: Any) -> bool:
+    """Return whether two values are the same JSON; true is no 1, though Python takes the two for equal."""
+    if value is old or value != old:
+        return value is old
+    return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(old, order="deterministic")
 
 
 def checked(kind: Kind, given: Any, context: Context) -> Document:

@@ -151,7 +151,7 @@ class Write:
         ends = deletion.is_final(kind, document) and not (first and kind.marked_first)
         draft = Draft(document, spelling.kept(kind, stored.data))
         self.context.check(operation, stored, None if ends else draft)
-        changed = not incoming.same(document, stored.object)
+        changed = not reading.is_same(document, stored.object)
         if ends and not (changed and kind.graceful):
             return self._remove(stored, None)
         if not changed:
@@ -400,7 +400,7 @@ class Write:
         charges = passing.validate(document, stored.name)
         if deletion.is_final(kind, document):
             return self._remove(stored, draft)
-        if incoming.same(document, stored.object):
+        if reading.is_same(document, stored.object):
             if subresource is None and not kind.generation:
                 # Where generations count changes, upstream warns of those alone.
                 self.context.warnings.extend(kind.warns(document))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from controllers.kit.interest import NODE_NAME, Part
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import controller_of, has_ended
+from controllers.kit.pods import controller_of
 from controllers.log.operations import Create, Delete, Patch, Update
 from controllers.resourceclaim.documents import (
     CLAIMS,
@@ -23,7 +23,7 @@ from controllers.resourceclaim.documents import (
     made_for,
     uses,
 )
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.errors import ApiError
 
 RESERVED_FOR: Final = 256

@@ -9,11 +9,11 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from controllers.kit.history import with_template
-from controllers.kit.pods import has_ended, is_available
+from controllers.kit.pods import is_available
 from controllers.log.operations import Operation, Result
 from controllers.statefulset import identity
 from controllers.statefulset.pods import PodControl, Step
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.errors import ApiError
 
 Turn = Generator[Sequence[Operation], Sequence[Result], tuple[bool, ApiError | None]]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 Document = dict[str, Any]
 FrozenDocument = Mapping[str, Any]
 """A document that others hold too: it is only read."""
+
+ENDED_PHASES: Final = ("Succeeded", "Failed")
+"""Phases of pods whose containers have all ended, for good."""
 
 
 def at(document: Mapping[str, Any], *path: str) -> Any:
@@ -36,3 +39,8 @@ def condition(document: Mapping[str, Any], kind: str) -> Mapping[str, Any] | Non
             found: Mapping[str, Any] = entry
             return found
     return None
+
+
+def has_ended(pod: Mapping[str, Any]) -> bool:
+    """Return whether all containers of the pod have ended, for good: it holds nothing of its node any more."""
+    return (pod.get("status") or {}).get("phase") in ENDED_PHASES

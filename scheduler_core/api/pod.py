@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import field
 
+from scheduler_core.api.document import ENDED_PHASES
 from scheduler_core.api.meta import ObjectMeta, View
 from scheduler_core.api.selectors import LabelSelector, NodeSelector, NodeSelectorTerm
 
@@ -260,7 +261,7 @@ class Pod(View, frozen=True):
     @property
     def is_finished(self) -> bool:
         """Return whether the phase is Succeeded or Failed: it holds no resources any more."""
-        return self.status.phase in ("Succeeded", "Failed")
+        return self.status.phase in ENDED_PHASES
 
     @property
     def is_resize_infeasible(self) -> bool:

@@ -20,7 +20,7 @@ from clustersim.classroom.copies import handing
 from clustersim.classroom.models import Copy
 from clustersim.store import SqlStore, history, open_store, sessions
 from controllers.predicates import Moment, Predicate, View
-from scheduler_core.api.document import Document, FrozenDocument
+from scheduler_core.api.document import Document, FrozenDocument, has_ended
 from scheduler_core.api.quantity import milli_value
 
 IDLE_MS: Final = 120_000
@@ -205,8 +205,8 @@ def most_important(pods: Iterable[FrozenDocument]) -> FrozenDocument | None:
 def _nodes(nodes: Iterable[FrozenDocument], pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:
     by_node: dict[str, list[Document]] = {}
     for pod in pods:
-        node, phase = pod["spec"].get("nodeName"), (pod.get("status") or {}).get("phase", "")
-        if node and phase not in ("Succeeded", "Failed"):
+        node = pod["spec"].get("nodeName")
+        if node and not has_ended(pod):
             by_node.setdefault(node, []).append(
                 {
                     "name": pod["metadata"]["name"],

@@ -1,7 +1,7 @@
 """A document's way in: from what a client sent to what the store keeps, for creates and for changes."""
 
 from controllers.registry.incoming.addressed import check_place, check_sent, nameless, other_object, too_large
-from controllers.registry.incoming.changed import changed_document, same
+from controllers.registry.incoming.changed import changed_document
 from controllers.registry.incoming.current import Current
 from controllers.registry.incoming.made import new_document, repeated_document
 from controllers.registry.incoming.shared import Own
@@ -16,6 +16,5 @@ __all__ = [
     "new_document",
     "other_object",
     "repeated_document",
-    "same",
     "too_large",
 ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from controllers.log.operations import Operation, Patch
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry import additions, reading, spelling
@@ -89,7 +87,7 @@ def changed_document(
                 asked[part.part] = document.get(part.part)
             _restore(document, old, part.part)
     labelled = any(metadata.get(key) != old["metadata"].get(key) for key in ("labels", "annotations"))
-    changes = {key for key in document.keys() | old.keys() if not _equal(document.get(key), old.get(key))} - {
+    changes = {key for key in document.keys() | old.keys() if not reading.is_same(document.get(key), old.get(key))} - {
         "metadata"
     }
     causes: list[Cause] = []
@@ -175,18 +173,6 @@ def _forget_times(metadata: Document, document: Document, old: Document) -> None
         metadata["managedFields"] = before
 
 
-def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Return whether a change changes nothing: then it takes no revision."""
-    return _equal(document, old)
-
-
-def _equal(value: Any, old: Any) -> bool:
-    """Return whether two values are the same JSON; true is no 1, though Python takes the two for equal."""
-    if value is old or value != old:
-        return value is old
-    return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(old, order="deterministic")
-
-
 def _is_read(metadata: Any) -> bool:
     """Return whether metadata is of the types by which an object and its version are told."""
     if not isinstance(metadata, dict):
@@ -205,7 +191,7 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any], *, 
     if not kind.generation:
         return
     parts = (document.keys() | old.keys()) - {"metadata", *(one.part for one in kind.subresources)}
-    counts = any(not _equal(document.get(key), old.get(key)) for key in parts) or (
+    counts = any(not reading.is_same(document.get(key), old.get(key)) for key in parts) or (
         emptied and kind.generation_counts_empty
     )
     if kind.generation_counts_annotations:

@@ -16,7 +16,7 @@ from controllers.log.store import Stored, Transaction
 from controllers.registry.deletion import check_preconditions, options_wrong
 from controllers.registry.kind import Subresource, Writing
 from controllers.registry.reading import body_of
-from scheduler_core.api.document import condition
+from scheduler_core.api.document import at, condition, has_ended
 from scheduler_core.api.errors import ApiError, Cause, invalid
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
@@ -41,8 +41,8 @@ def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> 
     Raises:
         ApiError: 429, the budget allows no more; 500, several budgets are about the pod.
     """
-    metadata, phase = pod["metadata"], (pod.get("status") or {}).get("phase")
-    if "deletionTimestamp" in metadata or phase in ("Pending", "Succeeded", "Failed"):
+    metadata = pod["metadata"]
+    if "deletionTimestamp" in metadata or has_ended(pod) or at(pod, "status", "phase") == "Pending":
         return None
     labels = metadata.get("labels") or {}
     about = [stored for stored in transaction.list(BUDGETS, metadata["namespace"]) if _is_about(stored.object, labels)]

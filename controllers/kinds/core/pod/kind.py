@@ -19,7 +19,7 @@ from controllers.kinds.core.proxying import proxy, to_pod
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.kinds.metrics.usage import usual_of_pod
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
-from scheduler_core.api.document import at, child
+from scheduler_core.api.document import at, child, has_ended
 from scheduler_core.api.errors import Cause
 
 DEFAULT_GRACE_SECONDS: Final = 30
@@ -73,7 +73,7 @@ def _or_none(*path: str) -> Callable[[Mapping[str, Any], Any], str]:
 
 def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
     spec = document.get("spec", {})
-    if not spec.get("nodeName") or at(document, "status", "phase") in ("Succeeded", "Failed"):
+    if not spec.get("nodeName") or has_ended(document):
         # Nothing runs that would need time to end.
         return 0
     return max(0, int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if asked is None else asked))
