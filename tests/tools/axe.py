@@ -27,20 +27,25 @@ SMALL: Final = """() => {
 by what the page happens to show (WCAG 2.5.8)."""
 
 
-def problems(page: Page) -> list[str]:
-    """Return what axe finds on the page as it is now: rule, element, why; and every sign that is too small."""
+def problems(page: Page, within: str = "") -> list[str]:
+    """Return what axe finds on the page as it is now: rule, element, why; and every sign that is too small.
+
+    Args:
+        page: what is looked at.
+        within: a selector of what has changed since all of the page was looked at; a whole page takes axe a second.
+    """
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(SCRIPT)
     found: list[dict[str, Any]] = page.evaluate(
-        """async ([tags, extra]) => {
+        """async ([within, tags, extra]) => {
           const rules = Object.fromEntries(extra.map((rule) => [rule, { enabled: true }]));
-          const result = await axe.run(document, {
+          const result = await axe.run(within || document, {
             resultTypes: ["violations"], runOnly: { type: "tag", values: tags }, rules,
           });
           return result.violations.flatMap(({ id, nodes }) => nodes.map(({ html, target, failureSummary }) =>
             ({ id, html: html.slice(0, 200), target: target.join(" "), why: failureSummary ?? "" })));
         }""",
-        [list(TAGS), list(EXPERIMENTAL)],
+        [within, list(TAGS), list(EXPERIMENTAL)],
     )
     told = [f"{one['id']}: {one['target']} {one['html']} {' '.join(one['why'].split())[:200]}" for one in found]
     small: list[str] = page.evaluate(SMALL)
