@@ -31,7 +31,7 @@ from scheduler_core.scheduler.replay import outcome_of
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
-from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.assumed import AssumedObjects
 
 _RESOURCES: Final = {
     "priorityclasses": "priorityclasses.scheduling.k8s.io",
@@ -102,7 +102,7 @@ class Oracle:
         objects: Mapping[str, Sequence[FrozenDocument]] = case.get("objects") or {}
         configuration = read_configuration(case.get("config") or {})
         registry, nominator = in_tree_registry(), Nominator()
-        volumes = AssumedVolumes(listers_of(objects))
+        volumes = AssumedObjects(listers_of(objects))
         built = Configuration(
             [_available(profile, registry) for profile in configuration.profiles],
             registry,

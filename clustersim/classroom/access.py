@@ -8,9 +8,9 @@ from clustersim.classroom import rbac, roles
 from clustersim.classroom.accounttokens import account_principal
 from clustersim.classroom.auth import ACCOUNT, TEACHER, Principal
 from clustersim.store import open_store
-from controllers.expressions.authorizing import Access, Answer, Authorize
 from controllers.kinds.table import TABLE, find_resource
 from scheduler_core.api.errors import ApiError
+from scheduler_core.expressions.authorizing import Access, Answer, Authorize
 
 
 def authorizer_for(principal: Principal) -> Authorize:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from controllers.admission.matching import asked_in, name_of, place_of, request_of, subresource_of
-from controllers.expressions.authorizing import asking, authorizer_of
-from controllers.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, expression
-from controllers.expressions.policies import NAMES, PARAMETERIZED, in_messages, shape_of
-from controllers.expressions.shapes import Shape, object_of
 from controllers.registry.admission import Attempt
 from controllers.registry.kind import Kind
+from scheduler_core.expressions.authorizing import asking, authorizer_of
+from scheduler_core.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, expression
+from scheduler_core.expressions.policies import NAMES, PARAMETERIZED, in_messages, shape_of
+from scheduler_core.expressions.shapes import Shape, object_of
 
 REQUEST_COST_MAX: Final = 5_000_000
 """Units of work that all expressions asked about one write may cost together, estimated from above."""

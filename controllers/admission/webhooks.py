@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from controllers.admission.evaluating import Evaluation
 from controllers.admission.matching import GROUP, match, watches
-from controllers.expressions.language import Failed
 from controllers.registry.admission import Attempt, Plugin
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.expressions.language import Failed
 
 _MUTATING: Final = f"mutatingwebhookconfigurations.{GROUP}"
 _VALIDATING: Final = f"validatingwebhookconfigurations.{GROUP}"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from controllers.expressions.patterns import compiled, pattern_error
 from controllers.registry import decoding
+from scheduler_core.expressions.patterns import compiled, pattern_error
 
 ANSWERS_KEPT: Final = 4_096
 """Answers about texts that are remembered."""

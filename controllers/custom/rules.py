@@ -15,11 +15,11 @@ import msgspec
 from controllers.custom.node import Node, read
 from controllers.custom.times import read_text
 from controllers.custom.values import NOWHERE
-from controllers.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, compiled
-from controllers.expressions.pricing import COST_MAX
-from controllers.expressions.shapes import BOOL, DYN, INT, TEXT, TIME, Shape, lazy
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
+from scheduler_core.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, compiled
+from scheduler_core.expressions.pricing import COST_MAX
+from scheduler_core.expressions.shapes import BOOL, DYN, INT, TEXT, TIME, Shape, lazy
 
 BUDGET: Final = 10_000_000
 """Units of work that all rules may cost for one object, as upstream's RuntimeCELCostBudget."""

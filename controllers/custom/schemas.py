@@ -18,9 +18,9 @@ from controllers.custom.node import META, read
 from controllers.custom.rules import leads, rule_causes
 from controllers.custom.values import NOWHERE
 from controllers.custom.values import validate as value_causes
-from controllers.expressions.patterns import pattern_error
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
+from scheduler_core.expressions.patterns import pattern_error
 
 Schema = Mapping[str, Any]
 

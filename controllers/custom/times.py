@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from controllers.expressions.moments import moment, span
+from scheduler_core.expressions.moments import moment, span
 
 _SPAN: Final = re.compile(r"([0-9]*(?:\.[0-9]+)?)\s*([a-zµμ]+)")
 _MICROS: Final[Mapping[str, float]] = {

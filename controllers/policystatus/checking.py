@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from controllers.custom.node import read
 from controllers.custom.rules import shape_of as shape_of_node
-from controllers.expressions.language import CompileError, compiled
-from controllers.expressions.policies import NAMES, shape_of
-from controllers.expressions.shapes import BOOL, DYN, INT, TEXT, TIME, Object, Shape, lazy, object_of
 from controllers.kinds.table import SERVED, find_kind
 from controllers.registry.kind import Kind
 from controllers.registry.schema import FieldType, model
+from scheduler_core.expressions.language import CompileError, compiled
+from scheduler_core.expressions.policies import NAMES, shape_of
+from scheduler_core.expressions.shapes import BOOL, DYN, INT, TEXT, TIME, Object, Shape, lazy, object_of
 
 TYPES_MAX: Final = 10
 """Kinds that one rule's expressions are checked against at most, as upstream's maxTypesToCheck."""

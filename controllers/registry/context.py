@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from controllers.expressions.authorizing import Authorize
 from controllers.log.draft import Draft
 from controllers.log.operations import Operation
 from controllers.log.store import Stored
 from controllers.registry.marks import Mark, Marks, StepName
 from controllers.registry.repeats import Run
+from scheduler_core.expressions.authorizing import Authorize
 
 SESSION: Final = "session"
 """Who writes what a session begins with, and what its own routes write."""

@@ -46,7 +46,7 @@ from scheduler_core.scheduler.replay import Seen
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.waiting import WaitingPods
-from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.assumed import AssumedObjects
 
 NEXT_TIMER: Final = ("scheduler", "next")
 FLUSH_TIMER: Final = ("scheduler", "flush")
@@ -217,7 +217,7 @@ class SchedulerComponent:
         self._informers = Informers(self.resources, identity=self.identity)
         self._informers.always_watched = frozenset({RESOURCE})
         self._informers.poll_ms = self._poll_ms
-        self._listers = AssumedVolumes(CacheListers(self._informers))
+        self._listers = AssumedObjects(CacheListers(self._informers))
         nominator = Nominator()
         found = tick.get(RESOURCE, "", NAME)
         self._plugins = tick.plugins

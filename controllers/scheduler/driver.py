@@ -276,7 +276,8 @@ class Driver:
                 tick.emit(delete_operation(ask), job)
                 return None
             case PatchObject():
-                tick.emit(Patch(ask.resource, ask.namespace, ask.name, dict(ask.patch), "merge"), job)
+                patch = Patch(ask.resource, ask.namespace, ask.name, dict(ask.patch), "merge", ask.subresource)
+                tick.emit(patch, job)
                 return None
             case Sleep():
                 self._sleep(job, ask, tick)

@@ -30,6 +30,9 @@ _OTHERS: Final[Mapping[str, EventResource | None]] = {
     "csidrivers.storage.k8s.io": EventResource.CSI_DRIVER,
     "csistoragecapacities.storage.k8s.io": EventResource.CSI_STORAGE_CAPACITY,
     "volumeattachments.storage.k8s.io": EventResource.VOLUME_ATTACHMENT,
+    "resourceclaims.resource.k8s.io": EventResource.RESOURCE_CLAIM,
+    "deviceclasses.resource.k8s.io": EventResource.DEVICE_CLASS,
+    "resourceslices.resource.k8s.io": EventResource.RESOURCE_SLICE,
 }
 """Other kinds that plugins read; with a resource where their changes are cluster events."""
 

@@ -90,6 +90,7 @@ class PatchObject:
     namespace: str
     name: str
     patch: Mapping[str, Any]
+    subresource: str = ""
 
 
 @dataclass(slots=True)

@@ -1,38 +1,74 @@
-"""DynamicResources, as far as pods without claims go: devices are not simulated, but the plugin's words are heard.
+"""DynamicResources: a pod's ResourceClaims must have devices that the node reaches, or can get them there.
 
-It answers Skip in PreFilter, and in PostFilter says that there is nothing to deallocate; a pod that names a claim waits
-before the queue, since no such claim exists here.
+Source: plugins/dynamicresources, v1.34; see `scheduler_core.devices` for which of its features are on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.api.document import FrozenDocument
-from scheduler_core.api.pod import Pod, PodResourceClaim
+from scheduler_core.devices.allocating import Allocator, GivenUpError
+from scheduler_core.devices.allocations import Allocations
+from scheduler_core.devices.binding import bind, freed
+from scheduler_core.devices.claims import (
+    CLASSES,
+    RESERVED_FOR_MAX,
+    SLICES,
+    LackingError,
+    allocation_of,
+    claims_of,
+    is_reserved_for,
+    key_of,
+    requests_of,
+    reserved_for,
+)
+from scheduler_core.devices.pools import reaches, terms_of
+from scheduler_core.devices.requests import AllocationError
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps, by_shape
+from scheduler_core.framework.interface import Detail, PostFilterAnswer, PostFilterSteps, PreFilterResult, Reads, Steps
+from scheduler_core.framework.refusing import unmet
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
-from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
-from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.framework.verdicts import FilterOutcome, Verdicts
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
-from scheduler_core.snapshot.traits import HAS_RESOURCE_CLAIMS, NOBODY
+from scheduler_core.snapshot.traits import HAS_RESOURCE_CLAIMS
+from scheduler_core.volumes.assumed import AssumedObjects
 
 NAME: Final = "DynamicResources"
 
-CLAIMS: Final = "resourceclaims.resource.k8s.io"
-
 NO_CLAIMS: Final = "no new claims to deallocate"
 NO_STATE: Final = "not found"
+IN_USE: Final = "resourceclaim in use"
+CANNOT: Final = "cannot allocate all claims"
+ELSEWHERE: Final = "resourceclaim not available on the node"
+GIVEN_UP: Final = "timed out trying to allocate devices"
+FREED: Final = "deallocation of ResourceClaim completed"
+STILL_NOT: Final = "still not schedulable"
+NOT_FOUND_FOR_NODE: Final = "claim allocation not found for node"
 
 
-class _LackingError(Exception):
-    """A claim of the pod is not there, or not its own."""
+@dataclass(slots=True)
+class Needs:
+    """What a pod's claims come to in one attempt.
+
+    Attributes:
+        claims: all of them.
+        allocator: gives devices to those without; None: all have some.
+        elsewhere: places in `claims` of those whose devices some node does not reach.
+        choices: node → what the claims without devices would get there; filled by Filter.
+    """
+
+    claims: list[FrozenDocument] = field(default_factory=list)
+    allocator: Allocator | None = None
+    elsewhere: set[int] = field(default_factory=set)
+    choices: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
 
 class DynamicResources:
@@ -41,87 +77,189 @@ class DynamicResources:
     name: ClassVar[str] = NAME
     idle_without: ClassVar[Mapping[str, int]] = {
         "preEnqueue": HAS_RESOURCE_CLAIMS,
-        "reserve": NOBODY,
-        "preBind": NOBODY,
+        "reserve": HAS_RESOURCE_CLAIMS,
+        "preBind": HAS_RESOURCE_CLAIMS,
     }
-    filter_reads: ClassVar[Reads] = Reads.NODE
-    pre_filter_key = staticmethod(by_shape)
+    filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
-        """Take DynamicResourcesArgs, which say nothing of pods without claims."""
-        self._listers = handle.listers
+        """Take DynamicResourcesArgs, whose timeout is a number of tries here."""
+        listers = handle.listers
+        self._listers = listers
+        self._allocations = listers.devices if isinstance(listers, AssumedObjects) else Allocations(listers)
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Return success for a pod whose claims are all there, else what the first of the others lacks."""
         try:
-            self._claims_of(pod.pod)
-        except _LackingError as lacking:
+            claims_of(pod.pod, self._listers)
+        except LackingError as lacking:
             return unresolvable(str(lacking))
         return SUCCESS
 
-    def _claims_of(self, pod: Pod) -> list[FrozenDocument]:
-        """Return the pod's claims.
-
-        Raises:
-            _LackingError: one is not there, or not the pod's.
-        """
-        found = (self._claim(pod, claim) for claim in pod.spec.resource_claims)
-        return [claim for claim in found if claim is not None]
-
-    def _claim(self, pod: Pod, wanted: PodResourceClaim) -> FrozenDocument | None:
-        """Return one claim, None where the template needed none for this pod."""
-        name, generated = wanted.resource_claim_name, False
-        if name is None:
-            if wanted.resource_claim_template_name is None:
-                unset = "none of the supported fields are set"
-                raise _LackingError(f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": {unset}')
-            told = next((one for one in pod.status.resource_claim_statuses if one.name == wanted.name), None)
-            if told is None:
-                raise _LackingError(f'pod "{pod.key}": ResourceClaim not created yet')
-            if told.resource_claim_name is None:
-                return None
-            name, generated = told.resource_claim_name, True
-        document = self._listers.get(CLAIMS, pod.namespace, name)
-        if document is None:
-            raise _LackingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
-        meta = document["metadata"]
-        if meta.get("deletionTimestamp"):
-            raise _LackingError(f'resourceclaim "{name}" is being deleted')
-        owners = meta.get("ownerReferences") or ()
-        if generated and not any(one.get("controller") and one.get("uid") == pod.uid for one in owners):
-            raise _LackingError(
-                f"ResourceClaim {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
-            )
-        return document
+    def pre_filter_key(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[()] | None:
+        """Say that the answer follows from the shape of pods without claims."""
+        return () if not pod.pod.spec.resource_claims else None
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
-        """Return Skip: no pod that gets here has claims."""
-        state.write(NAME, True)
-        return None, SKIP
+        """Sort the pod's claims; Skip where it has none."""
+        needs = Needs()
+        state.write(NAME, needs)
+        try:
+            claims = claims_of(pod.pod, self._listers)
+        except LackingError as lacking:
+            return None, unresolvable(str(lacking))
+        if not claims:
+            return None, SKIP
+        without = [claim for claim in claims if allocation_of(claim) is None]
+        for claim in claims:
+            status = self._usable(claim, pod.uid)
+            if not status.ok:
+                return None, status
+        if without:
+            needs.allocator = Allocator(
+                without,
+                self._allocations.taken(),
+                lambda name: self._listers.get(CLASSES, "", name),
+                self._listers.list(SLICES),
+            )
+        needs.claims = claims
+        return None, SUCCESS
+
+    def _usable(self, claim: FrozenDocument, uid: str) -> Status:
+        """Return whether the pod may have a claim at all, whatever the node."""
+        if allocation_of(claim) is not None:
+            full = len(reserved_for(claim)) >= RESERVED_FOR_MAX and not is_reserved_for(claim, uid)
+            return unresolvable(IN_USE) if full else SUCCESS
+        if self._allocations.is_pending(claim):
+            return unresolvable(f"resource claim {key_of(claim)} is in the process of being allocated")
+        for request in requests_of(claim):
+            exactly = request.get("exactly")
+            alternatives = request.get("firstAvailable") or ()
+            asked = (
+                [(request["name"], exactly)]
+                if exactly is not None
+                else [(f"{request['name']}/{one['name']}", one) for one in alternatives]
+            )
+            for name, one in asked:
+                class_name = one.get("deviceClassName") or ""
+                if self._listers.get(CLASSES, "", class_name) is None:
+                    return unresolvable(f"request {name}: device class {class_name} does not exist")
+        return SUCCESS
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
-        """Return success for every node."""
-        state.expect(NAME, NO_STATE)
-        return single_reason(np.zeros(snapshot.count(rows), dtype=np.bool_), Code.UNSCHEDULABLE, NO_CLAIMS)
+        """Return failure for nodes that the claims' devices are not, and cannot be had, on; an Error ends the cycle."""
+        needs: Needs = state.expect(NAME, NO_STATE)
+        infos = snapshot.infos_of(rows)
+        texts = [""]
+        codes, keys = np.zeros(len(infos), dtype=np.int8), np.zeros(len(infos), dtype=np.int64)
+        for index, info in enumerate(infos):
+            status = self._judge(needs, info)
+            if not status.ok:
+                if status.message not in texts:
+                    texts.append(status.message)
+                codes[index], keys[index] = np.int8(status.code), texts.index(status.message)
+        return Verdicts(codes, keys, lambda key: (texts[key],))
+
+    def _judge(self, needs: Needs, info: NodeInfo) -> Status:
+        elsewhere = {
+            index
+            for index, claim in enumerate(needs.claims)
+            if (selector := (allocation_of(claim) or {}).get("nodeSelector")) and not reaches(selector, info)
+        }
+        if needs.allocator is not None:
+            try:
+                choice = needs.allocator.allocate(info)
+            except GivenUpError:
+                return unresolvable(GIVEN_UP)
+            except AllocationError as wrong:
+                return Status(Code.ERROR, (str(wrong),))
+            if choice is None:
+                return unresolvable(CANNOT)
+            if not elsewhere:
+                needs.choices[info.name] = choice
+        if elsewhere:
+            needs.elsewhere |= elsewhere
+            return unresolvable(ELSEWHERE)
+        return SUCCESS
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return how many devices each request could have on a node, and labels that devices of others are behind."""
+        needs: Needs = state.expect(NAME, NO_STATE)
+        info = snapshot.infos[row]
+        found: list[Detail] = []
+        for claim in needs.claims:
+            if selector := (allocation_of(claim) or {}).get("nodeSelector"):
+                found += unmet(f"ResourceClaim {claim['metadata']['name']}", terms_of(selector), info.name, info.labels)
+        if needs.allocator is None or found:
+            return found
+        try:
+            return needs.allocator.account(info)
+        except AllocationError:
+            # Its reason is all there is to tell.
+            return []
 
     def post_filter(
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
-    ) -> tuple[PostFilterResult | None, Status]:
-        """Return that nothing can be deallocated; an error when a PreFilter before this one ended the cycle."""
-        if state.get(NAME) is None:
+    ) -> PostFilterAnswer | PostFilterSteps:
+        """Take devices back that a claim of the pod has where the pod cannot go, unless others use them.
+
+        An error where a PreFilter before this one ended the cycle.
+        """
+        needs: Needs | None = state.get(NAME)
+        if needs is None:
             return None, error(NO_STATE)
-        return None, unschedulable(NO_CLAIMS)
+        if not needs.claims:
+            return None, unschedulable(NO_CLAIMS)
+        return self._free(needs, pod)
+
+    def _free(self, needs: Needs, pod: PodInfo) -> PostFilterSteps:
+        for index in sorted(needs.elsewhere):
+            claim = needs.claims[index]
+            if all(one.get("uid") == pod.uid for one in reserved_for(claim)):
+                reply = yield freed(claim)
+                if reply.error:
+                    return None, error(reply.error)
+                self._allocations.keep(reply.value)
+                return None, unschedulable(FREED)
+        return None, unschedulable(STILL_NOT)
 
     def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
-        """Return success: a pod without claims takes no device."""
+        """Take the devices chosen on the node, so that no pod after this one counts on them."""
+        needs: Needs | None = state.get(NAME)
+        if needs is None or needs.allocator is None:
+            return SUCCESS
+        choice = needs.choices.get(node_name)
+        if choice is None:
+            return error(NOT_FOUND_FOR_NODE)
+        for claim, allocation in zip(needs.allocator.claims, choice, strict=True):
+            self._allocations.promise(claim, allocation)
         return SUCCESS
 
     def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Give nothing back."""
+        """Let go of what is not written yet; what is written stays the claim's, for the pod's next attempt."""
+        needs: Needs | None = state.get(NAME)
+        if needs is None or needs.allocator is None or node_name not in needs.choices:
+            return
+        for claim in needs.allocator.claims:
+            self._allocations.withdraw(claim)
 
     def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
-        """Return success: there is no claim to write."""
-        yield from ()
+        """Write what was taken, and that the claims are reserved for the pod."""
+        needs: Needs | None = state.get(NAME)
+        if needs is None:
+            return SUCCESS
+        given = {}
+        if needs.allocator is not None:
+            given = dict(zip(map(key_of, needs.allocator.claims), needs.choices.get(node_name, ()), strict=True))
+        for claim in needs.claims:
+            if is_reserved_for(claim, pod.uid):
+                continue
+            allocation = given.get(key_of(claim))
+            wrong = yield from bind(claim, allocation, pod.pod, self._allocations)
+            if allocation is not None:
+                self._allocations.withdraw(claim)
+            if wrong:
+                return error(wrong)
         return SUCCESS
 
     def events_to_register(self) -> Sequence[EventRegistration]:
@@ -140,8 +278,8 @@ class DynamicResources:
     def _after_claim(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
         """Queue where devices are given back, or the claim is the pod's and new or of another status."""
         try:
-            own = {claim["metadata"].get("uid") for claim in self._claims_of(pod.pod)}
-        except _LackingError:
+            own = {claim["metadata"].get("uid") for claim in claims_of(pod.pod, self._listers)}
+        except LackingError:
             return QueueingHint.SKIP
         before, after = ((one or {}).get("status") or {} for one in (old, new))
         if before.get("allocation") and not after.get("allocation"):

@@ -29,7 +29,7 @@ from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.snapshot.traits import HAS_VOLUMES, NOBODY
-from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
+from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedObjects, Place, version_of
 from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
 from scheduler_core.volumes.match import can_provision, find_volume, has_room, reaches
 from scheduler_core.volumes.migration import translated_affinity
@@ -100,7 +100,7 @@ class VolumeBinding:
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
         """Take VolumeBindingArgs."""
         listers = handle.listers
-        self._assumed = listers if isinstance(listers, AssumedVolumes) else AssumedVolumes(listers)
+        self._assumed = listers if isinstance(listers, AssumedObjects) else AssumedObjects(listers)
         self._objects = StorageObjects(self._assumed)
         self._timeout_ms = 1_000 * int(arguments.get("bindTimeoutSeconds", BIND_TIMEOUT_SECONDS))
 

@@ -36,7 +36,7 @@ from scheduler_core.state.changes import node_changes, pod_changes
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
 from scheduler_core.state.queued import Lane, QueuedPod
-from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.assumed import AssumedObjects
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 CONFIGURED = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "SchedulerConfigured")
@@ -54,14 +54,14 @@ class Scheduler:
         *,
         seed: int,
         metrics: Metrics | None = None,
-        volumes: AssumedVolumes | None = None,
+        volumes: AssumedObjects | None = None,
     ) -> None:
         """Begin with empty memory. Nominator, metrics and volumes are those that the configuration's plugins use."""
         self.seed = seed
         self.now_ms = 0
         self.cache = Cache(configuration.expiry_ms)
         self.nominator = nominator
-        self.volumes = volumes if volumes is not None else AssumedVolumes(NoListers())
+        self.volumes = volumes if volumes is not None else AssumedObjects(NoListers())
         self.waiting = configuration.waiting
         self.metrics = metrics
         self.configuration = configuration
@@ -301,6 +301,7 @@ class Scheduler:
             now_ms=self.now_ms,
             volumes=self.volumes.volumes,
             claims=self.volumes.claims,
+            devices=self.volumes.devices.under_way,
         )
 
     # What a cycle uses: see `peers.Core`.

@@ -24,7 +24,7 @@ from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queued import QueuedPod
 from scheduler_core.trace.result import Outcome, explanation
-from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.assumed import AssumedObjects
 
 
 def outcome_of(core: Scheduler, run: Run) -> Outcome:
@@ -155,7 +155,9 @@ def prepared(
         registry,
         hash=known.configuration,
         percentage=configuration.percentage_of_nodes_to_score,
-        listers=AssumedVolumes(listers if listers is not None else NoListers(), known.volumes, known.claims),
+        listers=AssumedObjects(
+            listers if listers is not None else NoListers(), known.volumes, known.claims, known.devices
+        ),
         nominator=nominator,
         reuse=False,
         extenders=configuration.extenders,

@@ -65,6 +65,7 @@ class CycleInput:
         extenders: what extenders answered, in order; grows while the attempt calls them.
         volumes: volume → claim (as `claimRef`) that a pod on its way has taken it for.
         claims: `namespace/name` → node for which a pod on its way has the claim's volume made.
+        devices: `namespace/name` of a ResourceClaim → what of its devices is on its way (`Pending`).
     """
 
     seen_revision: int
@@ -81,6 +82,7 @@ class CycleInput:
     extenders: list[Record] = field(default_factory=list)
     volumes: dict[str, dict[str, str]] = field(default_factory=dict)
     claims: dict[str, str] = field(default_factory=dict)
+    devices: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form that traces and the replica's status hold."""
@@ -102,6 +104,8 @@ class CycleInput:
             shown["volumes"] = self.volumes
         if self.claims:
             shown["claims"] = self.claims
+        if self.devices:
+            shown["devices"] = self.devices
         if self.extenders:
             shown["extenders"] = list(self.extenders)
         return shown
@@ -124,6 +128,7 @@ class CycleInput:
             extenders=list(document.get("extenders") or ()),
             volumes=dict(document.get("volumes", {})),
             claims=dict(document.get("claims", {})),
+            devices=dict(document.get("devices", {})),
         )
 
 

@@ -1,4 +1,4 @@
-"""What pods on their way to a node have taken before the API server knows: volumes for claims, nodes for claims.
+"""What pods on their way to a node have taken before the API server knows: volumes, nodes, devices.
 
 Source: `plugins/volumebinding/assume_cache.go`. An assumption lies over the object that the watch has shown and holds
 until the watch shows a newer one, or until it is given back. All profiles of a scheduler share it.
@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE
+from scheduler_core.devices.allocations import Allocations, Pending
+from scheduler_core.devices.claims import CLAIMS as DEVICE_CLAIMS
 from scheduler_core.framework.interface import Listers, Versioned
 
 CLAIMS: Final = "persistentvolumeclaims"
@@ -30,7 +32,7 @@ class _Assumed:
     document: FrozenDocument | None = None
 
 
-class AssumedVolumes:
+class AssumedObjects:
     """`Listers` that show claims and volumes as they will be once the bindings under way are done."""
 
     def __init__(
@@ -38,6 +40,7 @@ class AssumedVolumes:
         actual: Listers,
         volumes: Mapping[str, Mapping[str, str]] | None = None,
         claims: Mapping[str, str] | None = None,
+        devices: Mapping[str, Pending] | None = None,
     ) -> None:
         """Lie over listers, with what a `CycleInput` says was assumed.
 
@@ -45,8 +48,10 @@ class AssumedVolumes:
             actual: what the watch has shown.
             volumes: name of a volume → the claim that it is kept for, as `claimRef`.
             claims: `namespace/name` of a claim → the node for which its volume is to be made.
+            devices: `namespace/name` of a ResourceClaim → what of its devices is on its way.
         """
         self.actual = actual
+        self.devices = Allocations(actual, devices)
         self._version = actual.version if isinstance(actual, Versioned) else None
         self._assumed: dict[Place, _Assumed] = {}
         for name, reference in (volumes or {}).items():
@@ -61,12 +66,16 @@ class AssumedVolumes:
 
     def get(self, resource: str, namespace: str, name: str) -> FrozenDocument | None:
         """Return one document, as assumed."""
+        if resource == DEVICE_CLAIMS:
+            return self.devices.get(namespace, name)
         document = self.actual.get(resource, namespace, name)
         place = (resource, namespace, name)
         return document if place not in self._assumed else self._over(place, document)
 
     def list(self, resource: str) -> Sequence[FrozenDocument]:
         """Return all documents of a group resource, as assumed."""
+        if resource == DEVICE_CLAIMS:
+            return self.devices.list()
         documents = self.actual.list(resource)
         if not any(place[0] == resource for place in self._assumed):
             return documents

@@ -21,7 +21,7 @@ from scheduler_core.api.storage import (
 from scheduler_core.framework.asks import PatchObject, Sleep
 from scheduler_core.framework.interface import Steps
 from scheduler_core.framework.status import SUCCESS, error
-from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
+from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedObjects, Place, version_of
 from scheduler_core.volumes.migration import translated_affinity
 from scheduler_core.volumes.objects import MissingError, StorageObjects
 
@@ -46,7 +46,7 @@ class Choice:
     made: tuple[PersistentVolumeClaim, ...] = ()
 
 
-def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, versions: Mapping[Place, str]) -> None:
+def assume(choice: Choice, node_name: str, assumed: AssumedObjects, versions: Mapping[Place, str]) -> None:
     """Take a choice for the pod: later cycles see its volumes bound, and its claims meant for the node.
 
     Args:
@@ -77,7 +77,7 @@ def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, versions: Ma
         raise
 
 
-def _check_version(place: Place, kind: str, assumed: AssumedVolumes, versions: Mapping[Place, str]) -> None:
+def _check_version(place: Place, kind: str, assumed: AssumedObjects, versions: Mapping[Place, str]) -> None:
     document = assumed.get(*place)
     stored, seen = "" if document is None else version_of(document), versions.get(place, "")
     if seen and stored and int(seen) < int(stored):
@@ -85,7 +85,7 @@ def _check_version(place: Place, kind: str, assumed: AssumedVolumes, versions: M
         raise BindingError(f'v1.{kind} "{name}" is out of sync (stored: {stored}, assume: {seen})')
 
 
-def revert(choice: Choice, assumed: AssumedVolumes) -> None:
+def revert(choice: Choice, assumed: AssumedObjects) -> None:
     """Give everything back."""
     for name, _ in choice.found:
         assumed.restore(VOLUMES, "", name)
@@ -93,7 +93,7 @@ def revert(choice: Choice, assumed: AssumedVolumes) -> None:
         assumed.restore(CLAIMS, claim.metadata.namespace or "default", claim.metadata.name)
 
 
-def bind(choice: Choice, pod: Pod, node_name: str, timeout_ms: int, assumed: AssumedVolumes) -> Steps:
+def bind(choice: Choice, pod: Pod, node_name: str, timeout_ms: int, assumed: AssumedObjects) -> Steps:
     """Write what was chosen, and wait until everything is bound; return what came of it."""
     for write in _writes(choice, node_name, assumed):
         reply = yield write
@@ -126,7 +126,7 @@ def _is_kept(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     return volume.belongs_to(claim) and volume.spec.claim_ref is not None and bool(volume.spec.claim_ref.uid)
 
 
-def _writes(choice: Choice, node_name: str, assumed: AssumedVolumes) -> list[PatchObject]:
+def _writes(choice: Choice, node_name: str, assumed: AssumedObjects) -> list[PatchObject]:
     """Return the writes, each bound to the version that the choice was made on."""
     writes: list[PatchObject] = []
     for name, claim in choice.found:
@@ -151,7 +151,7 @@ def _version(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"resourceVersion": meta["resourceVersion"]} if meta.get("resourceVersion") else {}
 
 
-def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, assumed: AssumedVolumes) -> bool:
+def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, assumed: AssumedObjects) -> bool:
     """Return whether all claims are bound.
 
     Raises:
@@ -187,7 +187,7 @@ def _is_made(
     node_name: str,
     labels: Mapping[str, str],
     actual: StorageObjects,
-    assumed: AssumedVolumes,
+    assumed: AssumedObjects,
 ) -> bool:
     name = claim.metadata.name
     try:

@@ -31,7 +31,7 @@ PACKAGES = {
     "controllers.kubelet.shell": "The shell that answers in containers",
     "scheduler_core.legacy": "Earlier schedulers",
     "scheduler_core.cel": "Expressions",
-    "controllers.expressions": "Expressions of API objects",
+    "scheduler_core.expressions": "Expressions of API objects",
     "scheduler_core.model": "The formal model",
     "scheduler_core.extender": "Extenders",
     "controllers.scheduler": "The scheduler in a session",

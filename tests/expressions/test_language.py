@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from controllers.expressions.authorizing import Access, Answer, asking, authorizer_of
-from controllers.expressions.language import CompileError, Failed, OutOfBudget, compiled, expression
-from controllers.expressions.policies import NAMES, PARAMETERIZED, in_messages
-from controllers.expressions.pricing import COST_MAX
-from controllers.expressions.shapes import DYN, INT, object_of
+from scheduler_core.expressions.authorizing import Access, Answer, asking, authorizer_of
+from scheduler_core.expressions.language import CompileError, Failed, OutOfBudget, compiled, expression
+from scheduler_core.expressions.policies import NAMES, PARAMETERIZED, in_messages
+from scheduler_core.expressions.pricing import COST_MAX
+from scheduler_core.expressions.shapes import DYN, INT, object_of
 
 VARIABLES = {**NAMES, "variables": object_of(replicas=INT)}
 DOCUMENT: dict[str, Any] = {

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.expressions import patterns
-from controllers.expressions.language import CompileError, Failed, compiled
-from controllers.expressions.rewriting import rewritten
-from controllers.expressions.shapes import DYN, TEXT, Shape
+from scheduler_core.expressions import patterns
+from scheduler_core.expressions.language import CompileError, Failed, compiled
+from scheduler_core.expressions.rewriting import rewritten
+from scheduler_core.expressions.shapes import DYN, TEXT, Shape
 
 NAMES = {"self": TEXT, "texts": Shape("list<string>"), "pairs": Shape("map<string,string>"), "any": DYN}
 GIVEN: dict[str, Any] = {

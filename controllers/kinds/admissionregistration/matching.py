@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from controllers.expressions.language import CompileError, expression
-from controllers.expressions.shapes import Shape
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
+from scheduler_core.expressions.language import CompileError, expression
+from scheduler_core.expressions.shapes import Shape
 
 GROUP: Final = "admissionregistration.k8s.io"
 CONDITIONS_MAX: Final = 64

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from controllers.expressions.policies import NAMES, PARAMETERIZED, in_messages, shape_of
-from controllers.expressions.shapes import Shape, object_of
 from controllers.kinds.admissionregistration.matching import GROUP, compiles, conditions, match, match_defaults
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.registry import fields
@@ -19,6 +17,8 @@ from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
+from scheduler_core.expressions.policies import NAMES, PARAMETERIZED, in_messages, shape_of
+from scheduler_core.expressions.shapes import Shape, object_of
 
 _FAILURES: Final = ("Fail", "Ignore")
 _REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")

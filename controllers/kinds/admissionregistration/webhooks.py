@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from controllers.expressions.policies import NAMES
 from controllers.kinds.admissionregistration.matching import GROUP, conditions, rule_causes, word
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.errors import Cause
+from scheduler_core.expressions.policies import NAMES
 
 TIMEOUT_MAX: Final = 30
 """Seconds that a webhook may take at most."""

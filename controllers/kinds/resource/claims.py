@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from controllers.expressions.language import CompileError, compiled
-from controllers.expressions.shapes import TEXT, Shape, object_of
 from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields
 from controllers.registry.kind import Lookup
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
+from scheduler_core.devices.selecting import compile_selector
+from scheduler_core.expressions.language import CompileError
 
 GROUP: Final = "resource.k8s.io"
 ITEMS_MAX: Final = 32
@@ -41,11 +41,6 @@ _IDENTIFIER_TEXT: Final = (
     "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters "
     "or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
 )
-
-_BEYOND: Final = re.compile(r"\b(isSemver|semver|cel\s*\.\s*bind)\s*\(")
-_OF_DOMAIN: Final = Shape("map<string,map<string,dyn>>")
-_DEVICE: Final = object_of(driver=TEXT, attributes=_OF_DOMAIN, capacity=_OF_DOMAIN)
-"""`device` in a selector: attributes and capacities by domain and name."""
 
 Check = Callable[[str, Any], list[Cause]]
 
@@ -134,11 +129,8 @@ def selectors(field: str, items: Sequence[Mapping[str, Any]]) -> list[Cause]:
 
 
 def _compiles(where: str, source: str) -> list[Cause]:
-    if _BEYOND.search(source):
-        # The library at hand lacks these functions: what calls them is taken as it comes.
-        return []
     try:
-        found = compiled(source, {"device": _DEVICE})
+        found = compile_selector(source)
     except CompileError as wrong:
         return [fields.bad(where, source, f"compilation failed: {wrong}")]
     if found.type in ("bool", "any", "dyn"):

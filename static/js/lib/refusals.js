@@ -52,6 +52,11 @@ export function refusalWords(detail, lang, say = (key) => key) {
         });
     case "held":
       return text(lang, `refusal.held.${detail.source}`, { name: detail.name, holder: say(detail.holder) });
+    case "devices":
+      return text(lang, detail.asked === null ? "refusal.allDevices" : "refusal.devices", {
+        claim: detail.claim, request: detail.request, class: detail.class, n: detail.asked ?? 0,
+        there: detail.there, fitting: detail.fitting, free: detail.free,
+      });
     case "volume":
       return text(lang, detail.volume ? "refusal.volumeGone" : detail.largest === null ? "refusal.noVolume" : "refusal.volume", {
         claim: detail.claim, class: detail.class || '""', volume: detail.volume, asked: formatMemory(detail.asked),

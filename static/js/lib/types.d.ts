@@ -204,7 +204,11 @@ export type RefusalDetail =
     matching: number;
   }
   | { kind: "volume"; claim: string; class: string; volume: string; asked: number; largest: number | null }
-  | { kind: "held"; source: "disk" | "claim"; name: string; holder: string };
+  | { kind: "held"; source: "disk" | "claim"; name: string; holder: string }
+  | {
+    kind: "devices"; claim: string; request: string; class: string; asked: number | null; there: number; fitting: number;
+    free: number;
+  };
 
 /** One filter's no to a node, of all filters asked. */
 export interface Refusal extends CodeReasons {

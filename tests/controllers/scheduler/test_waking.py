@@ -422,8 +422,7 @@ GATED: Final = {
     "without its claim": (
         "DynamicResources",
         pod("me", resourceClaims=[{"name": "gpu", "resourceClaimName": "dev"}]),
-        # Devices are not simulated, and a scheduler does not watch claims of them (docs/deviations.md).
-        "",
+        "ResourceClaimAdd",
     ),
 }
 

@@ -22,7 +22,6 @@ from tests.core.plugins.asking import filtered
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 WITHOUT = {
-    "DynamicResources": "no device is simulated: a pod with claims never gets to its Filter",
     "NodeLister": "the condition or the cordon is its reason",
     "CEL": "the reason is the author's",
 }

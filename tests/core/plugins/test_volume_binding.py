@@ -15,7 +15,7 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import SUCCESS, Status, error
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
-from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.assumed import AssumedObjects
 from tests.core.objects import info, node, pod
 
 CLAIMS, VOLUMES, CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"
@@ -75,8 +75,8 @@ def world(*documents: tuple[str, Document]) -> World:
 class Asked:
     """One plugin over a world, and one pod on its way through it."""
 
-    def __init__(self, seen: World, *claims: str, timeout: int = 3, assumed: AssumedVolumes | None = None) -> None:
-        self.assumed = assumed or AssumedVolumes(seen)
+    def __init__(self, seen: World, *claims: str, timeout: int = 3, assumed: AssumedObjects | None = None) -> None:
+        self.assumed = assumed or AssumedObjects(seen)
         arguments = {"VolumeBinding": {"bindTimeoutSeconds": timeout}}
         configuration = replace(default_configuration(), arguments=arguments)
         framework = Framework(configuration, in_tree_registry(), listers=self.assumed)
@@ -176,7 +176,7 @@ def test_an_input_shows_the_same_as_what_it_was_written_from() -> None:
     seen = world((CLAIMS, claim("one")), (CLAIMS, claim("new", class_name="made")), (VOLUMES, volume("disk")))
     asked = Asked(seen, "one", "new")
     asked.reserve()
-    again = AssumedVolumes(seen, asked.assumed.volumes, asked.assumed.claims)
+    again = AssumedObjects(seen, asked.assumed.volumes, asked.assumed.claims)
     for resource in (CLAIMS, VOLUMES):
         assert list(again.list(resource)) == list(asked.assumed.list(resource))
     assert again.volumes == asked.assumed.volumes

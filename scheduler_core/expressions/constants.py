@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from controllers.expressions.formatting import clauses
-from controllers.expressions.patterns import pattern_error
 from scheduler_core.cel.syntax import Expr, Form, Tree
+from scheduler_core.expressions.formatting import clauses
+from scheduler_core.expressions.patterns import pattern_error
 
 _TIME: Final = re.compile(
     r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})", re.ASCII

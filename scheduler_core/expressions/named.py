@@ -13,10 +13,10 @@ from datetime import date
 from functools import partial
 from typing import Final
 
-from controllers.expressions.declaring import Function, Own, Way, part
-from controllers.expressions.urls import url_error
 from scheduler_core.api import dns_names
 from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
+from scheduler_core.expressions.declaring import Function, Own, Way, part
+from scheduler_core.expressions.urls import url_error
 
 FORMAT: Final = "kubernetes.NamedFormat"
 VALIDATE: Final = "validatE"

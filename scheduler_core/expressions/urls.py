@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from controllers.expressions.declaring import Function, Own, Way, part
+from scheduler_core.expressions.declaring import Function, Own, Way, part
 
 URL: Final = "kubernetes.URL"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\Z")

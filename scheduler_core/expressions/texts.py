@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from controllers.expressions import patterns
-from controllers.expressions.declaring import NO_OVERLOAD, Function, Way
-from controllers.expressions.formatting import formatted
+from scheduler_core.expressions import patterns
+from scheduler_core.expressions.declaring import NO_OVERLOAD, Function, Way
+from scheduler_core.expressions.formatting import formatted
 
 _QUOTED: Final = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\",

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from controllers.expressions import addresses, authorizing, named, rewriting, texts, urls, versions
-from controllers.expressions.declaring import NO_OVERLOAD, Function, Own, Way, checked, part, running
-from controllers.expressions.moments import span
 from scheduler_core.api.quantity import Amount, QuantityError, nano
+from scheduler_core.expressions import addresses, authorizing, named, rewriting, texts, urls, versions
+from scheduler_core.expressions.declaring import NO_OVERLOAD, Function, Own, Way, checked, part, running
+from scheduler_core.expressions.moments import span
 
 QUANTITY: Final = "kubernetes.Quantity"
 _NANO: Final = 10**9
@@ -20,7 +20,12 @@ _ORDERED: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "st
 _ADDED: Final = ("int", "uint", "double", "duration")
 
 
-def _quantity(text: str) -> Own:
+def quantity_of(text: str) -> Own:
+    """Return a quantity as expressions have it.
+
+    Raises:
+        ValueError: it is none; the text is upstream's.
+    """
     try:
         return {QUANTITY: str(Amount.read(text))}
     except QuantityError as wrong:
@@ -42,7 +47,7 @@ def _nano(one: Own) -> int:
 
 
 def _of_nano(number: int) -> Own:
-    return _quantity(f"{number}n")
+    return quantity_of(f"{number}n")
 
 
 def _integer(one: Own) -> int:
@@ -99,7 +104,7 @@ _PAIR: Final = (QUANTITY, QUANTITY)
 _LISTS: Final = ("list<dyn>", "list<dyn>")
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
-    Function("quantity", Way(QUANTITY, ("string",), _quantity)),
+    Function("quantity", Way(QUANTITY, ("string",), quantity_of)),
     Function("isQuantity", Way("bool", ("string",), _is_quantity)),
     Function("isInteger", Way("bool", (QUANTITY,), lambda one: _nano(one) % _NANO == 0, member=True)),
     Function("asInteger", Way("int", (QUANTITY,), _integer, member=True)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_interface, ip_network
 from typing import Any, Final
 
-from controllers.expressions.declaring import Function, Own, Way, part
+from scheduler_core.expressions.declaring import Function, Own, Way, part
 
 IP: Final = "net.IP"
 CIDR: Final = "net.CIDR"

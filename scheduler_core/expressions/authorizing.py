@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
 
-from controllers.expressions.declaring import Function, Own, Way, part
 from scheduler_core.api.dns_names import label_errors, subdomain_errors
+from scheduler_core.expressions.declaring import Function, Own, Way, part
 
 _PLACE: Final = "kubernetes.authorization."
 AUTHORIZER: Final = f"{_PLACE}Authorizer"

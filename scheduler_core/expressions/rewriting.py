@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from controllers.expressions.addresses import CIDR, IP
-from controllers.expressions.declaring import NO_OVERLOAD, Function, Way, part
-from controllers.expressions.formatting import formatted
-from controllers.expressions.named import NAMED, VALIDATE
+from scheduler_core.expressions.addresses import CIDR, IP
+from scheduler_core.expressions.declaring import NO_OVERLOAD, Function, Way, part
+from scheduler_core.expressions.formatting import formatted
+from scheduler_core.expressions.named import NAMED, VALIDATE
 
 REWRITTEN_CHARS_MAX: Final = 40_000
 """Characters of what is made of an expression; loops over loops repeat what they go over."""

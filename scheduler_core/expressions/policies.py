@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from controllers.expressions.authorizing import AUTHORIZER, RESOURCE
-from controllers.expressions.language import CompileError, compiled
-from controllers.expressions.shapes import DYN, NAMESPACE, REQUEST, Shape, object_of
+from scheduler_core.expressions.authorizing import AUTHORIZER, RESOURCE
+from scheduler_core.expressions.language import CompileError, compiled
+from scheduler_core.expressions.shapes import DYN, NAMESPACE, REQUEST, Shape, object_of
 
 NAMES: Final[Mapping[str, Shape]] = {
     "object": DYN,

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from controllers.expressions.authorizing import CHECK_COST
-from controllers.expressions.rewriting import KEYS
 from scheduler_core.cel.syntax import Expr, Form
+from scheduler_core.expressions.authorizing import CHECK_COST
+from scheduler_core.expressions.rewriting import KEYS
 
 COST_MAX: Final = 1_000_000
 """Units of work that one evaluation may cost, estimated from above: a unit is an operation, the look at one value of a

@@ -13,15 +13,15 @@ from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from cel_expr_python import cel
-from cel_expr_python.ext import ext_optional
+from cel_expr_python.ext import ext_bindings, ext_optional
 
-from controllers.expressions.constants import Complaint, complaints
-from controllers.expressions.declaring import is_own, typed
-from controllers.expressions.library import CHECKED, RUNNING
-from controllers.expressions.pricing import COST_MAX, price
-from controllers.expressions.rewriting import SPELLED, RewriteError, Rewritten, loosened, rewritten
-from controllers.expressions.shapes import DYN, Object, Shape
 from scheduler_core.cel.syntax import Expr, Form, Tree, read_tree
+from scheduler_core.expressions.constants import Complaint, complaints
+from scheduler_core.expressions.declaring import is_own, typed
+from scheduler_core.expressions.library import CHECKED, RUNNING
+from scheduler_core.expressions.pricing import COST_MAX, price
+from scheduler_core.expressions.rewriting import SPELLED, RewriteError, Rewritten, loosened, rewritten
+from scheduler_core.expressions.shapes import DYN, Object, Shape
 
 EXPRESSION_CHARS_MAX: Final = 10_000
 """Characters of one expression; upstream takes 100,000."""
@@ -100,6 +100,11 @@ class Expression:
         self._program = program
         self._tree = tree
 
+    @property
+    def root(self) -> Expr:
+        """Return the whole of it as a tree."""
+        return self._tree.root
+
     def reads(self, root: str) -> frozenset[str]:
         """Return the members of a variable that it selects by name."""
         return frozenset(chain[0].name for name, chain in _chains(self._tree.root) if name == root and chain)
@@ -159,34 +164,39 @@ _RAN: Final[Mapping[str, str]] = {
 }
 
 _EXTENSIONS: Final = (ext_optional.ExtOptional(),)
+_BINDING: Final = (*_EXTENSIONS, ext_bindings.ExtBindings())
 
 
 @lru_cache(maxsize=64)
-def _untyped(names: tuple[str, ...]) -> cel.Env:
-    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=_EXTENSIONS, functions=RUNNING)
+def _untyped(names: tuple[str, ...], binds: bool) -> cel.Env:
+    extensions = _BINDING if binds else _EXTENSIONS
+    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=extensions, functions=RUNNING)
 
 
-def _typed(shapes: Mapping[str, str]) -> cel.Env:
+def _typed(shapes: Mapping[str, str], binds: bool) -> cel.Env:
     variables = {name: typed(shape) for name, shape in shapes.items()}
-    return cel.NewEnv(variables=variables, extensions=_EXTENSIONS, functions=CHECKED)
+    return cel.NewEnv(variables=variables, extensions=_BINDING if binds else _EXTENSIONS, functions=CHECKED)
 
 
-def compiled(source: str, names: Mapping[str, Shape], optionals: frozenset[str] = frozenset()) -> Expression:
+def compiled(
+    source: str, names: Mapping[str, Shape], optionals: frozenset[str] = frozenset(), *, binds: bool = False
+) -> Expression:
     """Return a compiled expression.
 
     Args:
         source: its text.
         names: the variables that there are.
         optionals: those of them that are optionals; where it is evaluated they are lists of one value, or of none.
+        binds: whether it may name a value of its own (`cel.bind`), as expressions about devices may and others not.
 
     Raises:
         CompileError: it is no CEL, or names what there is not.
     """
-    return _compiled(source, tuple(sorted(names.items(), key=lambda one: one[0])), optionals)
+    return _compiled(source, tuple(sorted(names.items(), key=lambda one: one[0])), optionals, binds)
 
 
 @lru_cache(maxsize=512)
-def _compiled(source: str, names: Names, optionals: frozenset[str]) -> Expression:
+def _compiled(source: str, names: Names, optionals: frozenset[str], binds: bool) -> Expression:
     if len(source) > EXPRESSION_CHARS_MAX:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_CHARS_MAX}"
         raise CompileError(f"ERROR: <input>:-1:0: {text}")
@@ -197,18 +207,18 @@ def _compiled(source: str, names: Names, optionals: frozenset[str]) -> Expressio
         raise CompileError(_pointed(source, *_place(source, wrong.offset), str(wrong))) from wrong
     while True:
         try:
-            return _made(given, shapes)
+            return _made(given, shapes, binds)
         except _MixedError as mixed:
             given = loosened(given, mixed.offset)
 
 
-def _made(given: Rewritten, shapes: Mapping[str, Shape]) -> Expression:
+def _made(given: Rewritten, shapes: Mapping[str, Shape], binds: bool) -> Expression:
     types: dict[str, str] = {name: _declarable(shape) for name, shape in shapes.items()}
     try:
-        program = _checked(given, _untyped(tuple(shapes)))
+        program = _checked(given, _untyped(tuple(shapes), binds))
     except CompileError:
         # With what is known of the variables the complaints are upstream's.
-        _checked(given, _typed(types))
+        _checked(given, _typed(types, binds))
         raise
     tree = read_tree(program.serialize())
     asked: set[str] = set()
@@ -224,7 +234,7 @@ def _made(given: Rewritten, shapes: Mapping[str, Shape]) -> Expression:
         types.pop(name, None)
         while name := name.rpartition(".")[0]:
             types[name] = "dyn" if is_own(types[name]) else types[name]
-    typed = _checked(given, _typed(types))
+    typed = _checked(given, _typed(types, binds))
     known = read_tree(typed.serialize())
     for complaint in complaints(known):
         _complain(given, complaint)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controllers.expressions.declaring import Function, Own, Way, part
+from scheduler_core.expressions.declaring import Function, Own, Way, part
 
 SEMVER: Final = "kubernetes.Semver"
 _UINT64: Final = 2**64
@@ -60,7 +60,12 @@ def _read(text: str) -> tuple[tuple[int, int, int], tuple[tuple[bool, int, str],
     return (numbers[0], numbers[1], numbers[2]), found
 
 
-def _semver(text: str) -> Own:
+def version_of(text: str) -> Own:
+    """Return a semantic version as expressions have it.
+
+    Raises:
+        ValueError: it is none; the text is upstream's.
+    """
     _read(text)
     # What was built of it tells no two versions apart.
     return {SEMVER: text.partition("+")[0]}
@@ -69,7 +74,7 @@ def _semver(text: str) -> Own:
 def _tolerant(text: str, normalize: bool) -> Own:
     """Return a version that may begin with v, have zeros in front and lack its last numbers."""
     if not normalize:
-        return _semver(text)
+        return version_of(text)
     text = text.removeprefix("v")
     parts = text.split(".", 2)
     for index, one in enumerate(parts):
@@ -79,7 +84,7 @@ def _tolerant(text: str, normalize: bool) -> Own:
         if any(letter in parts[-1] for letter in "+-"):
             raise ValueError("short version cannot contain PreRelease/Build meta data")
         parts += ["0"] * (3 - len(parts))
-    return _semver(".".join(parts))
+    return version_of(".".join(parts))
 
 
 def _is(text: str, normalize: bool = False) -> bool:
@@ -107,7 +112,7 @@ COMPARED: Final = Way("int", (SEMVER, SEMVER), _compared, member=True)
 """Quantities have methods of these names, too."""
 
 FUNCTIONS: Final = (
-    Function("semver", Way(SEMVER, ("string",), _semver), Way(SEMVER, ("string", "bool"), _tolerant)),
+    Function("semver", Way(SEMVER, ("string",), version_of), Way(SEMVER, ("string", "bool"), _tolerant)),
     Function("isSemver", Way("bool", ("string",), _is), Way("bool", ("string", "bool"), _is)),
     *(Function(name, _numbered(index)) for index, name in enumerate(_PARTS)),
 )
