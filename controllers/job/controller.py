@@ -25,6 +25,8 @@ BATCH_MS: Final = 1_000
 """Changes of pods within this time are looked at together (syncJobBatchPeriod)."""
 
 _BY_JOB: Final = "job"
+_ORPHAN: Final = "pod\x00"
+"""What keys of pods that no Job counts begin with; no Job's key has such a letter in it."""
 
 
 class JobController:
@@ -74,6 +76,8 @@ class JobController:
             self._queue.add(before)
         if owner is None:
             if new is not None and controller_of(pod) is None:
+                if is_tracked(new):
+                    self._queue.add(_ORPHAN + key_of(new))
                 self._queue_matching(pod)
             return
         uid = pod["metadata"]["uid"]
@@ -95,7 +99,12 @@ class JobController:
     # -- reconciliation -----------------------------------------------------------------------------------------
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
-        """Bring one Job's pods and status to what is asked for."""
+        """Bring one Job's pods and status to what is asked for; take the finalizer off one orphan."""
+        if key.startswith(_ORPHAN):
+            pod = self._pods.get(*split_key(key.removeprefix(_ORPHAN)))
+            if pod is not None and is_tracked(pod) and controller_of(pod) is None:
+                yield [untracked(pod)]
+            return
         job = self._jobs.get(*split_key(key))
         if job is None or is_finished(job):
             self._failures.pop(key, None)

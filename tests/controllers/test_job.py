@@ -213,3 +213,22 @@ def test_a_job_goes_some_time_after_its_end_with_its_pods() -> None:
     lab.run(60)
     assert lab.list(JOBS) == []
     assert lab.list("pods") == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"labels": {"batch.kubernetes.io/controller-uid": None}}, id="released"),
+        pytest.param({"ownerReferences": None, "labels": None}, id="disowned"),
+    ],
+)
+def test_a_pod_that_is_no_job_s_any_more_loses_the_finalizer_and_is_made_up_for(change: Document) -> None:
+    lab = Lab([node("n1"), job()])
+    lab.run(10)
+    (before,) = lab.list("pods")
+    lab.do(Patch("pods", "default", before["metadata"]["name"], {"metadata": change}))
+    lab.run(10)
+    pods = {one["metadata"]["name"]: one["metadata"] for one in lab.list("pods")}
+    left = pods.pop(before["metadata"]["name"])
+    assert ("finalizers" in left, "ownerReferences" in left) == (False, False)
+    assert [one["finalizers"] for one in pods.values()] == [[TRACKING]]
