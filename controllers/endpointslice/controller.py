@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from controllers.endpointslice import topology
+from controllers.endpointslice.topology import ZONE
 from controllers.kit.expectations import Expectations
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
@@ -29,7 +31,7 @@ from controllers.kit.services import (
     services_of_change,
     target_of,
 )
-from controllers.kit.slices import Changes, PortsKey, distribute, ports_key
+from controllers.kit.slices import Changes, PortsKey, distribute, ordered_ports, ports_key
 from controllers.log.operations import Create, Delete, Operation, Update
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
@@ -38,7 +40,6 @@ SLICES: Final = "endpointslices.discovery.k8s.io"
 MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 MANAGER: Final = "endpointslice-controller.k8s.io"
 SERVICE_NAME: Final = "kubernetes.io/service-name"
-ZONE: Final = "topology.kubernetes.io/zone"
 ENDPOINTS_MAX: Final = 100
 """Addresses that one slice takes (max-endpoints-per-slice)."""
 
@@ -60,12 +61,15 @@ class EndpointSliceController:
         self._slices = setup.informers[SLICES]
         self._queue = setup.queue
         self._times = TriggerTimes()
+        self._zones = topology.Zones()
+        self._zones_known = False
         self._expectations = Expectations()
         index_selecting(self._services)
         self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._slices.add_index("service", _service_of)
         self._services.add_handler(self._service_changed)
         self._pods.add_handler(self._pod_changed, while_any=(self._services, SELECTING))
+        self._nodes.add_handler(self._node_changed)
         self._slices.add_handler(self._slice_changed)
 
     def _service_changed(self, old: Document | None, new: Document | None) -> None:
@@ -84,6 +88,21 @@ class EndpointSliceController:
             if new is None:
                 self._expectations.deleted(key, old["metadata"]["uid"] if old else "")
             self._queue.add(key)
+
+    def _node_changed(self, old: Document | None, new: Document | None) -> None:
+        if topology.counts_in(old) == topology.counts_in(new):
+            return
+        self._zones_known = False
+        if self._zones.is_used():
+            for key in self._known_zones().overloaded():
+                self._queue.add(key)
+
+    def _known_zones(self) -> topology.Zones:
+        """Return the zones' shares; nodes are looked at only where some Service asks."""
+        if not self._zones_known:
+            self._zones.set_nodes(self._nodes.all())
+            self._zones_known = True
+        return self._zones
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Bring the addresses of one Service into its slices."""
@@ -104,8 +123,14 @@ class EndpointSliceController:
         trigger = self._times.of(service, pods)
         families: list[str] = spec.get("ipFamilies") or ["IPv4"]
         changes = Changes(delete=[one for one in existing if one["addressType"] not in families])
+        for one in changes.delete:
+            self._zones.forget(key, one["addressType"])
+        told_of_hints: list[tuple[str, str]] = []
         for family in families:
-            changes.add(self._changes(service, pods, [one for one in existing if one["addressType"] == family], family))
+            there = [one for one in existing if one["addressType"] == family]
+            asked = self._changes(service, pods, there, family)
+            told_of_hints += self._hint(service, family, asked, there)
+            changes.add(asked)
         parts = (("created", changes.create), ("updated", changes.update), ("deleted", changes.delete))
         told = ", ".join(f"{len(part)} {what}" for what, part in parts if part)
         work.tell(
@@ -127,6 +152,9 @@ class EndpointSliceController:
                 self._expectations.deleted(key, result.operation.uid or "")
             if not _is_over(result.error):
                 error = result.error
+        for reason, text in told_of_hints:
+            kind = "Normal" if reason == "TopologyAwareHintsEnabled" else "Warning"
+            work.event(service, "Service", reason, text, event_type=kind)
         if error is not None:
             text = f"Error updating Endpoint Slices for Service {namespace}/{name}: {error.message}"
             work.event(service, "Service", "FailedToUpdateEndpointSlices", text, event_type="Warning")
@@ -169,8 +197,19 @@ class EndpointSliceController:
         changes.delete += [one for key, group in by_ports.items() if key not in wanted for one in group]
         if len(existing) == len(changes.delete) and not changes.create:
             _keep_one(changes, _new(service, [], family), uid)
-        _hint(changes, existing, service)
         return changes
+
+    def _hint(
+        self, service: Document, family: str, changes: Changes, existing: Sequence[Document]
+    ) -> list[tuple[str, str]]:
+        """Say for whom addresses are; return what is told of it."""
+        key = key_of(service)
+        if topology.is_asked(service["metadata"].get("annotations")):
+            return self._known_zones().hint(key, family, changes, _untouched(changes, existing))
+        had = self._zones.forget(key, family)
+        _keep_near(changes, existing, service)
+        text = f"Topology Aware Hints has been disabled, addressType: {family}"
+        return [("TopologyAwareHintsDisabled", text)] if had else []
 
     def _endpoint(self, service: Document, pod: Document, family: str) -> Document | None:
         place = pod["spec"].get("nodeName") or ""
@@ -233,7 +272,7 @@ def _ports(service: Document, pod: Document) -> list[Document]:
         if port.get("appProtocol"):
             told["appProtocol"] = port["appProtocol"]
         ports.append(told)
-    return ports
+    return ordered_ports(ports)
 
 
 def _new(service: Document, ports: list[Document], family: str) -> Document:
@@ -264,17 +303,19 @@ def _keep_one(changes: Changes, empty: Document, uid: str) -> None:
     changes.create.append(empty)
 
 
-def _hint(changes: Changes, existing: Sequence[Document], service: Document) -> None:
+def _untouched(changes: Changes, existing: Sequence[Document]) -> list[Document]:
+    touched = {one["metadata"].get("name") for one in (*changes.update, *changes.delete)}
+    return [one for one in existing if one["metadata"]["name"] not in touched]
+
+
+def _keep_near(changes: Changes, existing: Sequence[Document], service: Document) -> None:
     """Say of every ready address which zone, or which node, it is for, where the Service wants traffic to stay near."""
     wish = service["spec"].get("trafficDistribution") or ""
-    touched = {one["metadata"].get("name") for one in (*changes.update, *changes.delete)}
-    for one in [one for one in existing if one["metadata"]["name"] not in touched]:
+    for one in _untouched(changes, existing):
         if _hinted(one, wish) != one.get("endpoints"):
-            changes.update.append({**one, "endpoints": _hinted(one, wish)})
-    for index, one in enumerate(changes.update):
-        changes.update[index] = {**one, "endpoints": _hinted(one, wish)}
-    for index, one in enumerate(changes.create):
-        changes.create[index] = {**one, "endpoints": _hinted(one, wish)}
+            changes.update.append(one)
+    for part in (changes.update, changes.create):
+        part[:] = [{**one, "endpoints": _hinted(one, wish)} for one in part]
 
 
 def _hinted(document: Document, wish: str) -> list[Document] | None:

@@ -11,7 +11,15 @@ from typing import Any, ClassVar, Final
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import owner_reference
 from controllers.kit.services import TRIGGERED
-from controllers.kit.slices import Changes, PortsKey, endpoint_key, equal_beyond_key, ports_key, renamed
+from controllers.kit.slices import (
+    Changes,
+    PortsKey,
+    endpoint_key,
+    equal_beyond_key,
+    ordered_ports,
+    ports_key,
+    renamed,
+)
 from controllers.log.operations import Create, Delete, Operation, Update
 from scheduler_core.api.document import Document
 
@@ -107,9 +115,15 @@ def _changes(endpoints: Document, existing: Iterable[Document]) -> tuple[Changes
         if not slices:
             changes.create.append(new)
         elif _differs(slices[0], new):
-            changes.update.append(renamed(new, slices[0]))
+            changes.update.append(_without_prefix(renamed(new, slices[0])))
     changes.delete += [one for slices in known.values() for one in slices]
     return changes, skipped
+
+
+def _without_prefix(document: Document) -> Document:
+    """A slice that is written anew is told its name alone, and loses what that was made from."""
+    metadata = {key: value for key, value in document["metadata"].items() if key != "generateName"}
+    return {**document, "metadata": metadata}
 
 
 def _wanted(endpoints: Document) -> tuple[dict[_Place, list[Document]], dict[_Place, dict[Any, Document]], int]:
@@ -117,7 +131,7 @@ def _wanted(endpoints: Document) -> tuple[dict[_Place, list[Document]], dict[_Pl
     subsets: dict[PortsKey, tuple[list[Document], dict[Any, Document]]] = {}
     for field, ready in (("addresses", True), ("notReadyAddresses", False)):
         for subset in endpoints.get("subsets") or ():
-            ports = [_port(port) for port in subset.get("ports") or ()]
+            ports = ordered_ports(_port(port) for port in subset.get("ports") or ())
             known = subsets.setdefault(ports_key(ports), (ports, {}))[1]
             for address in subset.get(field) or ():
                 entry = _endpoint(address, ready)

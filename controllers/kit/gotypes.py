@@ -121,6 +121,7 @@ v1.Container Name!:string Image:string Command:[]string Args:[]string WorkingDir
   TerminationMessagePath:string TerminationMessagePolicy:v1.TerminationMessagePolicy ImagePullPolicy:v1.PullPolicy
   SecurityContext:*v1.SecurityContext Stdin:bool StdinOnce:bool TTY=tty:bool
 v1.EndpointPort Name:string Port!:int32 Protocol:v1.Protocol AppProtocol:*string
+discovery/v1.EndpointPort Name:*string Protocol:*v1.Protocol Port:*int32 AppProtocol:*string
 v1.ContainerPort Name:string HostPort:int32 ContainerPort!:int32 Protocol:v1.Protocol HostIP:string
 v1.EnvFromSource Prefix:string ConfigMapRef:*v1.ConfigMapEnvSource SecretRef:*v1.SecretEnvSource
 v1.ConfigMapEnvSource LocalObjectReference=:v1.LocalObjectReference Optional:*bool

@@ -60,7 +60,8 @@ def printed(of: str, value: Any) -> str:
     if of.startswith("*") and value is not None:
         # What a pointer points at follows its type at once.
         return f"({of}){_bare(of[1:], value)}"
-    return f"({of}){_bare(of, value)}"
+    # Go's names of types tell packages by their last word alone.
+    return f"({of.rpartition('/')[2]}){_bare(of, value)}"
 
 
 def _bare(of: str, value: Any) -> str:

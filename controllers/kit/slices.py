@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import md5
 from typing import Any
 
+from controllers.kit.hashing import printed
 from scheduler_core.api.document import Document
 
 EndpointKey = tuple[tuple[str, ...], str, str, str]
@@ -61,6 +63,16 @@ def ports_key(ports: Iterable[Mapping[str, Any]] | None) -> PortsKey:
         for port in ports or ()
     ]
     return tuple(sorted(found, key=repr))
+
+
+def ordered_ports(ports: Iterable[Document]) -> list[Document]:
+    """Return a slice's ports in upstream's order, that of their hashes (portsInOrder)."""
+
+    def by_hash(port: Mapping[str, Any]) -> bytes:
+        return md5(printed("discovery/v1.EndpointPort", port).encode(), usedforsecurity=False).digest()
+
+    listed = list(ports)
+    return sorted(listed, key=by_hash) if len(listed) > 1 else listed
 
 
 def equal_beyond_key(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -74,7 +74,7 @@ def changed_document(
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
     fixed = metadata_rules.unchanged(metadata, old["metadata"])
-    keep_metadata(metadata, old["metadata"], named=bool(context.field_manager))
+    keep_metadata(metadata, old["metadata"])
     if not context.dry_run:
         # Storage keeps none; what is not stored is shown with the one that was sent.
         metadata.pop("selfLink", None)

@@ -50,7 +50,7 @@ def changed_part(kind: Kind, stored: Stored, changed: Document, subresource: Sub
     if context.field_manager and subresource.carries and isinstance(sent.get("metadata"), dict):
         fixed = metadata_rules.unchanged(sent["metadata"], old["metadata"])
     if fixed or any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
-        keep_metadata(metadata, old["metadata"], named=bool(context.field_manager))
+        keep_metadata(metadata, old["metadata"])
         metadata_rules.drop_empty(metadata)
         looks = (0, kind.metadata_checks[1])
         causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, looks, fixed=fixed)

@@ -50,8 +50,8 @@ def sent_owners(given: Mapping[str, Any]) -> Any:
     return metadata.get("managedFields") if isinstance(metadata, Mapping) else None
 
 
-def keep_metadata(metadata: Document, old: Mapping[str, Any], *, named: bool) -> None:
-    """Put the metadata that the server owns in its place; `named`: it may say anew what its name was made from."""
+def keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
+    """Put the metadata that the server owns in its place."""
     for key in _KEPT:
         if key in old:
             metadata[key] = old[key]
@@ -61,8 +61,6 @@ def keep_metadata(metadata: Document, old: Mapping[str, Any], *, named: bool) ->
         metadata["managedFields"] = old["managedFields"]
     else:
         metadata.pop("managedFields", None)
-    if "generateName" in old and not named:
-        metadata["generateName"] = old["generateName"]
     author = old.get("annotations", {}).get(metadata_rules.CREATED_BY)
     annotations = dict(metadata.get("annotations") or {})
     annotations.pop(metadata_rules.CREATED_BY, None)
