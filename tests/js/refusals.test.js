@@ -47,6 +47,8 @@ test("every kind of detail has its sentence in both languages", () => {
       "request gpu of claim train asks for 2 devices of class gpu: of 4 here 3 fit, 1 is free"],
     [{ kind: "devices", claim: "train", request: "gpu/all", class: "gpu", asked: null, there: 4, fitting: 1, free: 0 },
       "request gpu/all of claim train asks for all devices of class gpu: of 4 here 1 fits, 0 are free"],
+    [{ kind: "devices", claim: "train", request: "gpu", class: "gpu", asked: 2, there: 0, fitting: 0, free: 0 },
+      "request gpu of claim train asks for devices of class gpu, and the node reaches none"],
     [{ kind: "held", source: "disk", name: "d", holder: "default/web" }, "the disk of volume d is held by default/web"],
     [{ kind: "held", source: "claim", name: "data", holder: "default/web" },
       "claim data is in use by default/web, and one pod at a time may use it"],

@@ -53,7 +53,7 @@ export function refusalWords(detail, lang, say = (key) => key) {
     case "held":
       return text(lang, `refusal.held.${detail.source}`, { name: detail.name, holder: say(detail.holder) });
     case "devices":
-      return text(lang, detail.asked === null ? "refusal.allDevices" : "refusal.devices", {
+      return text(lang, detail.there === 0 ? "refusal.noDevices" : detail.asked === null ? "refusal.allDevices" : "refusal.devices", {
         claim: detail.claim, request: detail.request, class: detail.class, n: detail.asked ?? 0,
         there: detail.there, fitting: detail.fitting, free: detail.free,
       });

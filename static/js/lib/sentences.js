@@ -35,6 +35,9 @@ function fitReasonsByNode(message) {
   return { nodes: reasons.reduce((sum, one) => sum + one.count, more), reasons };
 }
 
+/** Where what PostFilter said begins. */
+const AFTER_FILTERS = /\. (?=preemption: |no new claims|still not schedulable|deallocation of ResourceClaim|not found)/;
+
 /**
  * A FitError's node part as its counted reasons, for the short form in the lane.
  * @param {string} message
@@ -43,7 +46,7 @@ function fitReasonsByNode(message) {
 export function fitReasons(message) {
   const head = /^0\/(\d+) nodes are available: ?(.*)$/s.exec(message);
   if (!head) return fitReasonsByNode(message);
-  const histogram = (head[2] ?? "").split(/\. (?=preemption: |no new claims|not found)/)[0] ?? "";
+  const histogram = (head[2] ?? "").split(AFTER_FILTERS)[0] ?? "";
   const reasons = histogram.replace(/\.\s*$/, "").split(/, (?=\d+ )/).flatMap((part) => {
     const match = /^(\d+) (.+)$/s.exec(part);
     return match ? [{ count: Number(match[1]), reason: match[2] ?? "" }] : [];

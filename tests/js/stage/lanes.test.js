@@ -136,6 +136,10 @@ test("a FitError is taken apart into its counted reasons, the preemption's tail 
   assert.deepEqual(fitReasons("0/2 nodes are available: 2 Too many pods."), {
     nodes: 2, reasons: [{ count: 2, reason: "Too many pods" }],
   });
+  for (const said of ["still not schedulable", "deallocation of ResourceClaim completed"])
+    assert.deepEqual(fitReasons(`0/2 nodes are available: 2 cannot allocate all claims. ${said}, preemption: 0/2 nodes are available: 2 x.`), {
+      nodes: 2, reasons: [{ count: 2, reason: "cannot allocate all claims" }],
+    });
   assert.deepEqual(fitReasons("no nodes available to schedule pods"), { nodes: 0, reasons: [] });
   const lines = ["a): PodFitsHostPorts", "b): Insufficient CPU", "c): PodFitsHostPorts"].map((rest) => `fit failure on node (${rest}`);
   assert.deepEqual(fitReasons(`pod (web) failed to fit in any node\n${lines.join("\n")}\nfit failure on 4 more nodes\n`), {

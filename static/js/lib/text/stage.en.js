@@ -432,6 +432,7 @@ export const EN = {
   "refusal.noVolume": "claim {claim} needs {asked} of class {class}: no free volume is reached, and none is made",
   "refusal.volumeGone": "claim {claim} asks for volume {volume}, which it does not have",
   "refusal.devices": "request {request} of claim {claim} asks for {n} {n|device|devices} of class {class}: of {there} here {fitting} {fitting|fits|fit}, {free} {free|is|are} free",
+  "refusal.noDevices": "request {request} of claim {claim} asks for devices of class {class}, and the node reaches none",
   "refusal.allDevices": "request {request} of claim {claim} asks for all devices of class {class}: of {there} here {fitting} {fitting|fits|fit}, {free} {free|is|are} free",
   "refusal.everywhere": "every node",
   "refusal.name": "the pod asks for node {node}",

@@ -429,6 +429,7 @@ export const ZH_HANS = {
   "refusal.noVolume": "PVC {claim} 需要 {asked}（class {class}）：没有可及的空闲卷，也不会创建",
   "refusal.volumeGone": "PVC {claim} 要的卷 {volume} 还没有得到",
   "refusal.devices": "ResourceClaim {claim} 的请求 {request} 要 {n} 个 {class} 类的设备：这里有 {there} 个，符合的 {fitting} 个，空闲的 {free} 个",
+  "refusal.noDevices": "ResourceClaim {claim} 的请求 {request} 要 {class} 类的设备，而这个节点没有任何设备",
   "refusal.allDevices": "ResourceClaim {claim} 的请求 {request} 要 {class} 类的全部设备：这里有 {there} 个，符合的 {fitting} 个，空闲的 {free} 个",
   "refusal.everywhere": "每个节点",
   "refusal.name": "Pod 指定了节点 {node}",
