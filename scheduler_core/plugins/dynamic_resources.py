@@ -65,10 +65,14 @@ class Needs:
         choices: node → what the claims without devices would get there; filled by Filter.
     """
 
-    claims: list[FrozenDocument] = field(default_factory=list)
+    claims: list[FrozenDocument]
     allocator: Allocator | None = None
     elsewhere: set[int] = field(default_factory=set)
     choices: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+NO_NEEDS: Final = ()
+"""What is kept of a pod without claims."""
 
 
 class DynamicResources:
@@ -102,14 +106,14 @@ class DynamicResources:
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Sort the pod's claims; Skip where it has none."""
-        needs = Needs()
-        state.write(NAME, needs)
+        state.write(NAME, NO_NEEDS)
         try:
             claims = claims_of(pod.pod, self._listers)
         except LackingError as lacking:
             return None, unresolvable(str(lacking))
         if not claims:
             return None, SKIP
+        needs = Needs(claims)
         without = [claim for claim in claims if allocation_of(claim) is None]
         for claim in claims:
             status = self._usable(claim, pod.uid)
@@ -122,7 +126,7 @@ class DynamicResources:
                 lambda name: self._listers.get(CLASSES, "", name),
                 self._listers.list(SLICES),
             )
-        needs.claims = claims
+        state.write(NAME, needs)
         return None, SUCCESS
 
     def _usable(self, claim: FrozenDocument, uid: str) -> Status:
@@ -148,12 +152,12 @@ class DynamicResources:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes that the claims' devices are not, and cannot be had, on; an Error ends the cycle."""
-        needs: Needs = state.expect(NAME, NO_STATE)
+        needs: Needs | tuple[()] = state.expect(NAME, NO_STATE)
         infos = snapshot.infos_of(rows)
         texts = [""]
         codes, keys = np.zeros(len(infos), dtype=np.int8), np.zeros(len(infos), dtype=np.int64)
         for index, info in enumerate(infos):
-            status = self._judge(needs, info)
+            status = self._judge(needs, info) if needs else SUCCESS
             if not status.ok:
                 if status.message not in texts:
                     texts.append(status.message)
@@ -184,7 +188,7 @@ class DynamicResources:
 
     def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
         """Return how many devices each request could have on a node, and labels that devices of others are behind."""
-        needs: Needs = state.expect(NAME, NO_STATE)
+        needs: Needs = state.read(NAME)
         info = snapshot.infos[row]
         found: list[Detail] = []
         for claim in needs.claims:
@@ -205,10 +209,10 @@ class DynamicResources:
 
         An error where a PreFilter before this one ended the cycle.
         """
-        needs: Needs | None = state.get(NAME)
+        needs: Needs | tuple[()] | None = state.get(NAME)
         if needs is None:
             return None, error(NO_STATE)
-        if not needs.claims:
+        if not needs:
             return None, unschedulable(NO_CLAIMS)
         return self._free(needs, pod)
 
@@ -225,8 +229,8 @@ class DynamicResources:
 
     def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """Take the devices chosen on the node, so that no pod after this one counts on them."""
-        needs: Needs | None = state.get(NAME)
-        if needs is None or needs.allocator is None:
+        needs: Needs | tuple[()] | None = state.get(NAME)
+        if not needs or needs.allocator is None:
             return SUCCESS
         choice = needs.choices.get(node_name)
         if choice is None:
@@ -237,20 +241,23 @@ class DynamicResources:
 
     def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """Let go of what is not written yet; what is written stays the claim's, for the pod's next attempt."""
-        needs: Needs | None = state.get(NAME)
-        if needs is None or needs.allocator is None or node_name not in needs.choices:
+        needs: Needs | tuple[()] | None = state.get(NAME)
+        if not needs or needs.allocator is None or node_name not in needs.choices:
             return
         for claim in needs.allocator.claims:
             self._allocations.withdraw(claim)
 
     def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
         """Write what was taken, and that the claims are reserved for the pod."""
-        needs: Needs | None = state.get(NAME)
-        if needs is None:
+        needs: Needs | tuple[()] | None = state.get(NAME)
+        if not needs:
             return SUCCESS
-        given = {}
-        if needs.allocator is not None:
-            given = dict(zip(map(key_of, needs.allocator.claims), needs.choices.get(node_name, ()), strict=True))
+        without = () if needs.allocator is None else needs.allocator.claims
+        choice = needs.choices.get(node_name, [])
+        if len(choice) != len(without):
+            # Whoever takes up a pod that another owner had left at Permit may find that its devices have gone.
+            return error(NOT_FOUND_FOR_NODE)
+        given = dict(zip(map(key_of, without), choice, strict=True))
         for claim in needs.claims:
             if is_reserved_for(claim, pod.uid):
                 continue

@@ -160,3 +160,30 @@ def test_a_selector_without_a_value_ends_the_attempt() -> None:
     lab.run(10)
     said = "claim default/one: selector #0: CEL runtime error: no such key: speed"
     assert message(lab, "p") == f'running "DynamicResources" filter plugin: {said}'
+
+
+def test_a_pod_at_permit_keeps_its_devices_through_a_change_of_leaders() -> None:
+    lab = Lab([node("n1"), device_class(), slice_of("n1", gpu("a"))], replicas=2)
+    lab.do(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": approving(timeoutSeconds=600)}))
+    lab.run(30)
+    lab.create(claim("one"), using("p", "one"), claim("two"), using("q", "two"))
+    lab.run(5)
+    leases = {one["metadata"]["name"]: one["spec"] for one in lab.list("leases.coordination.k8s.io", "kube-system")}
+    leader = leases["kube-scheduler"]["holderIdentity"]
+    lab.ask("replicas.clustersim.io", leader, {"fault": {"id": 1, "kind": "crash"}})
+    lab.run(40)
+    uid = lab.get("pods", "p")["metadata"]["uid"]
+    assert given(lab, "one") == []
+    (heir,) = {"kube-scheduler-0", "kube-scheduler-1"} - {leader}
+    told = lab.ask("replicas.clustersim.io", heir, {"verdict": {"id": 1, "uid": uid, "verdict": "allow"}})
+    assert told["verdict"]["outcome"] == "allowed"
+    lab.run(10)
+    assert lab.get("pods", "p")["spec"]["nodeName"] == "n1"
+    assert given(lab, "one") == ["a"]
+    assert message(lab, "q").startswith("0/1 nodes are available: 1 cannot allocate all claims.")
+
+
+def approving(**arguments: Any) -> Document:
+    plugins = {"permit": {"enabled": [{"name": "ManualApproval"}]}}
+    config = [{"name": "ManualApproval", "args": arguments}]
+    return {"era": "v1.34", "configuration": {"profiles": [{"plugins": plugins, "pluginConfig": config}]}}
