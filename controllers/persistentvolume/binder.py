@@ -29,6 +29,7 @@ from controllers.persistentvolume.documents import (
     is_delayed,
     notes_of,
     phase_patch,
+    provisioner_of,
     volume_bound,
     volume_of,
     volume_patch,
@@ -181,7 +182,7 @@ class PersistentVolumeController:
             text = f'storageclass.storage.k8s.io "{claim_of(claim).class_name}" not found'
             work.event(claim, "PersistentVolumeClaim", "ProvisioningFailed", text, event_type="Warning")
             return
-        provisioner = storage_class["provisioner"]
+        provisioner = provisioner_of(storage_class)
         if provisioner == NO_PROVISIONER:
             text = f"no volume plugin matched name: {provisioner}"
             work.event(claim, "PersistentVolumeClaim", "ProvisioningFailed", text, event_type="Warning")

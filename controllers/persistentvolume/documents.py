@@ -16,6 +16,7 @@ from scheduler_core.api.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
 )
+from scheduler_core.volumes.migration import in_tree_named
 
 CLAIMS: Final = "persistentvolumeclaims"
 VOLUMES: Final = "persistentvolumes"
@@ -30,6 +31,13 @@ BETA_PROVISIONER: Final = "volume.beta.kubernetes.io/storage-provisioner"
 
 IN_TREE: Final = "kubernetes.io/"
 """Prefix of provisioners that upstream once had in its own tree; CSI drivers serve them now."""
+
+
+def provisioner_of(storage_class: Mapping[str, Any]) -> str:
+    """Return who is asked for a class's volumes: of in-tree plugins the CSI driver that serves them."""
+    name: str = storage_class["provisioner"]
+    migrated = in_tree_named(name)
+    return name if migrated is None else migrated.driver
 
 
 def claim_of(document: Mapping[str, Any]) -> PersistentVolumeClaim:

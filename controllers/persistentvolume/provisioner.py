@@ -22,6 +22,7 @@ from controllers.persistentvolume.documents import (
     claim_status,
     is_delayed,
     notes_of,
+    provisioner_of,
     volume_patch,
 )
 from scheduler_core.api.document import Document
@@ -30,7 +31,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.quantity import nano
 from scheduler_core.api.storage import SELECTED_NODE, StorageClass
 from scheduler_core.volumes.match import NO_PROVISIONER, can_provision
-from scheduler_core.volumes.migration import ZONE, in_tree_named
+from scheduler_core.volumes.migration import ZONE
 
 CSI_NODES: Final = "csinodes.storage.k8s.io"
 
@@ -110,7 +111,7 @@ class VolumeProvisioner:
     def _make(self, key: str, claim: Document, work: Work) -> Reconcile:
         asked = notes_of(claim).get(PROVISIONER)
         storage_class = self._classes.get("", claim_of(claim).class_name)
-        if not asked or storage_class is None or storage_class["provisioner"] != asked or asked == NO_PROVISIONER:
+        if not asked or storage_class is None or provisioner_of(storage_class) != asked or asked == NO_PROVISIONER:
             return
         node_name = notes_of(claim).get(SELECTED_NODE, "")
         delayed = is_delayed(storage_class)
@@ -152,8 +153,7 @@ class VolumeProvisioner:
     def _volume_for(self, claim: Document, storage_class: Document, node: Document | None, work: Work) -> Document:
         metadata, spec = claim["metadata"], claim["spec"]
         provisioner = storage_class["provisioner"]
-        migrated = in_tree_named(provisioner)
-        driver = migrated.driver if migrated is not None else provisioner
+        driver = provisioner_of(storage_class)
         name = f"pvc-{metadata['uid']}"
         # A class may name a provisioner with a slash; no CSI driver may be called so.
         volume: Document = {
@@ -167,7 +167,7 @@ class VolumeProvisioner:
                 "claimRef": {
                     "apiVersion": "v1",
                     "kind": _CLAIM,
-                    **{key: metadata[key] for key in ("namespace", "name", "uid")},
+                    **{key: metadata[key] for key in ("namespace", "name", "uid", "resourceVersion")},
                 },
                 "csi": {"driver": driver.replace("/", "."), "volumeHandle": name},
             },

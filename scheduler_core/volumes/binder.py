@@ -111,13 +111,16 @@ def bind(choice: Choice, pod: Pod, node_name: str, timeout_ms: int, assumed: Ass
 
 
 def _reference(claim: PersistentVolumeClaim) -> dict[str, str]:
+    """Return what names this very claim, in the version that was looked at."""
     meta = claim.metadata
+    version = {"resourceVersion": meta.resource_version} if meta.resource_version else {}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "namespace": meta.namespace or "default",
         "name": meta.name,
         "uid": meta.uid,
+        **version,
     }
 
 

@@ -366,6 +366,24 @@ def test_a_claim_grows_where_its_class_lets_it() -> None:
     assert lab.reasons("data")[-2:] == ["Resizing", "VolumeResizeSuccessful"]
 
 
+def test_a_class_of_an_in_tree_plugin_asks_the_driver_that_serves_it() -> None:
+    lab = Lab([storage_class("old", "kubernetes.io/gce-pd", late=False), claim("data", class_name="old")])
+    lab.run(10)
+    asked = lab.get("persistentvolumeclaims", "data")["metadata"]["annotations"]
+    assert asked["volume.kubernetes.io/storage-provisioner"] == "pd.csi.storage.gke.io"
+    assert bound_to(lab, "data")[0] == "Bound"
+    assert any("external provisioner 'pd.csi.storage.gke.io'" in one["message"] for one in lab.list("events"))
+
+
+def test_a_volume_names_its_claim_in_the_version_that_was_bound() -> None:
+    lab = Lab([node("n1"), local_class(), volume("disk", class_name="local"), claim("data", class_name="local")])
+    lab.run(5)
+    seen = lab.get("persistentvolumeclaims", "data")["metadata"]["resourceVersion"]
+    lab.create(using("p", "data"))
+    lab.run(10)
+    assert lab.get("persistentvolumes", "disk", "")["spec"]["claimRef"]["resourceVersion"] == seen
+
+
 class TestEphemeral:
     def scratch(self, name: str) -> Document:
         template = {"metadata": {"labels": {"a": "b"}}, "spec": claim("x")["spec"]}

@@ -209,7 +209,8 @@ class TestPreBind:
         assert [type(ask) for ask in asks] == [PatchObject, PatchObject, Sleep, Sleep]
         first, second = asks[:2]
         assert (first.resource, first.name) == (VOLUMES, "disk")
-        assert first.patch["spec"]["claimRef"] == {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **kept}
+        told = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **kept, "resourceVersion": "5"}
+        assert first.patch["spec"]["claimRef"] == told
         assert first.patch["metadata"]["annotations"] == {"pv.kubernetes.io/bound-by-controller": "yes"}
         assert first.patch["metadata"]["resourceVersion"] == "7"
         assert (second.resource, second.name) == (CLAIMS, "new")
