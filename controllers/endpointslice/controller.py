@@ -64,6 +64,8 @@ class EndpointSliceController:
         self._zones = topology.Zones()
         self._zones_known = False
         self._expectations = Expectations()
+        self._written: dict[str, dict[str, int]] = {}
+        """Key → name of a slice → its version when it was last changed here."""
         index_selecting(self._services)
         self._pods.add_index("namespace", by_namespace, of=(NAMESPACE,))
         self._slices.add_index("service", _service_of)
@@ -111,6 +113,7 @@ class EndpointSliceController:
         if service is None:
             self._times.forget(key)
             self._expectations.forget(key)
+            self._written.pop(key, None)
             return
         spec = service["spec"]
         if spec.get("type") == "ExternalName" or spec.get("selector") is None:
@@ -118,8 +121,13 @@ class EndpointSliceController:
         if not self._expectations.satisfied(key, work.now_ms):
             # What it wrote last is not seen yet: it would be written twice.
             return
-        pods = pods_of(service, self._pods)
         existing = [one for one in self._slices.indexed("service", key) if "deletionTimestamp" not in one["metadata"]]
+        written = self._written.pop(key, {})
+        if any(_version(one) < written.get(one["metadata"]["name"], 0) for one in existing):
+            # Its own change is not seen yet, and would be met by the next; the watch wakes it.
+            self._written[key] = written
+            return
+        pods = pods_of(service, self._pods)
         trigger = self._times.of(service, pods)
         families: list[str] = spec.get("ipFamilies") or ["IPv4"]
         changes = Changes(delete=[one for one in existing if one["addressType"] not in families])
@@ -145,6 +153,8 @@ class EndpointSliceController:
         self._expectations.expect(key, made, gone, work.now_ms)
         for result in (yield operations):
             if result.error is None:
+                if isinstance(result.operation, Update) and result.object is not None:
+                    self._written.setdefault(key, {})[result.operation.name] = _version(result.object)
                 continue
             if isinstance(result.operation, Create):
                 self._expectations.created(key)
@@ -238,6 +248,10 @@ def _service_of(document: Document) -> Iterable[str]:
     labels = document["metadata"].get("labels") or {}
     if labels.get(MANAGED_BY) == MANAGER and labels.get(SERVICE_NAME):
         yield f"{document['metadata']['namespace']}/{labels[SERVICE_NAME]}"
+
+
+def _version(document: Document) -> int:
+    return int(document["metadata"]["resourceVersion"])
 
 
 def _length(slices: Sequence[Document]) -> int:

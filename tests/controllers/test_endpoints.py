@@ -478,3 +478,17 @@ def test_a_slice_that_the_watch_has_not_told_of_yet_is_not_made_again() -> None:
     assert entries(lab) == {"one": (True, True, False)}
     made = [row.name for row in lab.rows() if row.resource == SLICES and row.verb == "ADDED" and "web" in row.name]
     assert len(made) == 1
+
+
+def test_a_slice_whose_last_change_the_watch_has_not_told_of_is_not_changed_again() -> None:
+    lab = Lab([node("n1"), service(), *(behind(name) for name in ("one", "two", "three"))])
+    lab.run(20)
+    late = {"id": 1, "kind": "slow-watch", "seconds": 2, "rate": None}
+    lab.ask("replicas.clustersim.io", "kube-controller-manager-0", {"fault": late})
+    lab.run(1)
+    for name in ("one", "two"):
+        lab.do(Delete("pods", "default", name, grace_period_seconds=0))
+        lab.run(1)
+    lab.run(20)
+    assert entries(lab) == {"three": (True, True, False)}
+    assert "FailedToUpdateEndpointSlices" not in lab.reasons("web")
