@@ -104,8 +104,9 @@ class StatefulSetController:
         )
         if changes:
             results = yield changes
-            taken = {result.object["metadata"]["uid"] for result in results if result.object is not None}
-            pods = pods + [orphan for orphan in orphans if orphan["metadata"]["uid"] in taken]
+            # As they are now: what is written to them next would meet their own adoption.
+            taken = {result.object["metadata"]["uid"]: result.object for result in results if result.object is not None}
+            pods = pods + [taken[one["metadata"]["uid"]] for one in orphans if one["metadata"]["uid"] in taken]
         revisions = yield from self._settle_revisions(owner, adopted)
         control = PodControl(owner, self._claims, work)
         update = Update(owner, (revisions.current, revisions.newest), pods, control)

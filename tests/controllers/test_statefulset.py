@@ -229,6 +229,8 @@ def test_an_orphan_of_its_name_is_adopted_another_is_not() -> None:
     assert lab.get("pods", "db-0")["metadata"]["ownerReferences"][0]["name"] == "db"
     assert lab.get("pods", "db-0")["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"] == "db-0"
     assert not lab.get("pods", "other-0")["metadata"].get("ownerReferences")
+    told = ["SuccessfulUpdate", "SuccessfulDelete", "SuccessfulCreate"]
+    assert lab.reasons("db") == told, "its own adoption is no conflict, then it is renewed"
 
 
 def test_min_ready_seconds_hold_back_the_next_pod() -> None:
