@@ -36,6 +36,7 @@ from controllers.serviceaccount import RootCertificates, ServiceAccounts
 from controllers.serviceaccount.tokens import Tokens
 from controllers.statefulset import StatefulSetController
 from controllers.tainteviction import TaintEvictionController
+from controllers.ttl import TTLController
 from controllers.ttlafterfinished import TTLAfterFinishedController
 
 CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
@@ -128,6 +129,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         looks_on_flags=True,
         flags=(flags.ERA, flags.POD_EVICTION_TIMEOUT),
     ),
+    ControllerEntry(TTLController, TTLController.NAME, TTLController.RESOURCES, workers=5),
     ControllerEntry(CloudNodeController, CloudNodeController.NAME, CloudNodeController.RESOURCES, looks_on_flags=True),
     ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),
     ControllerEntry(

@@ -317,3 +317,25 @@ def test_a_pod_deleted_without_a_node_is_removed_by_its_finalizer_alone() -> Non
     lab.do(Patch("pods", "default", "web", {"metadata": {"finalizers": None}}))
     lab.run(1)
     assert lab.list("pods") == []
+
+
+def test_nodes_are_told_how_long_what_they_read_may_be_kept_longer_the_more_there_are() -> None:
+    def told(lab: Lab) -> dict[str, int]:
+        values = [one["metadata"]["annotations"]["node.alpha.kubernetes.io/ttl"] for one in lab.list("nodes")]
+        return {value: values.count(value) for value in sorted(set(values))}
+
+    lab = Lab([node(f"n{number}") for number in range(100)])
+    lab.run(5)
+    assert told(lab) == {"0": 100}
+    lab.create(node("last"))
+    lab.run(5)
+    assert told(lab) == {"15": 101}
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"node.alpha.kubernetes.io/ttl": "x"}}}))
+    for number in range(90, 100):
+        lab.do(Delete("nodes", "", f"n{number}"))
+    lab.run(5)
+    assert told(lab) == {"15": 91}, "fewer by ten are not few enough"
+    lab.do(Delete("nodes", "", "n0"))
+    lab.do(Delete("nodes", "", "n2"))
+    lab.run(5)
+    assert told(lab) == {"0": 89}
