@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -16,6 +15,7 @@ from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version, check_acceptable, plain_media
 from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
+from controllers.custom.naming import version_order
 from controllers.kinds.table import COMPUTED, TABLE
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.table import Kinds
@@ -142,18 +142,6 @@ def told(kind: Kind) -> list[Subresource]:
 def body_of(kind: Kind, subresource: Subresource) -> tuple[str, str, str]:
     """Return group, version and kind of what is sent to a subresource and read from it."""
     return subresource.body or (kind.group, kind.version, kind.kind)
-
-
-_KUBE_VERSION: Final = re.compile(r"v(\d{1,9})(?:(alpha|beta)(\d{1,9}))?", re.ASCII)
-
-
-def version_order(version: str) -> tuple[object, ...]:
-    """Return what versions are sorted by, the preferred first (apimachinery, CompareKubeAwareVersionStrings)."""
-    found = _KUBE_VERSION.fullmatch(version)
-    if found is None:
-        return (3, 0, 0, version)
-    stage = {None: 0, "beta": 1, "alpha": 2}[found[2]]
-    return (stage, -int(found[1]), -int(found[3] or 0), version)
 
 
 def served_of(kinds: Kinds) -> Served:

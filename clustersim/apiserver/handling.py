@@ -54,7 +54,14 @@ from clustersim.store import SqlStore, open_store, sessions
 from controllers.kinds.flowcontrol.flowschema import GROUP as FLOW_GROUP
 from controllers.kinds.table import TABLE
 from controllers.registry import fields
-from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized, unknown_resource
+from scheduler_core.api.errors import (
+    ApiError,
+    bad_request,
+    method_not_allowed,
+    not_supported,
+    unauthorized,
+    unknown_resource,
+)
 
 watches: Final = Watches()
 
@@ -248,6 +255,9 @@ def _with_deprecation(request: Request, target: Target, principal: Principal, no
     try:
         answer = _resource(request, target, principal, noted)
     except ApiError as error:
+        if error.code == 405:
+            # No route leads to whoever would warn.
+            raise
         noted.refused(error)
         answer = error_response(error)
     answer.headers.append(warning(target.kind.deprecated))
@@ -265,7 +275,11 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
         allowed.message = _allowed(principal, verb, target)
     if verb not in target.verbs or not _routed(target, verb):
-        raise method_not_allowed()
+        raise (
+            not_supported(target.kind.resource, verb)
+            if target.kind.kept_in and target.subresource
+            else (method_not_allowed())
+        )
     check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)
     _check_path_name(target.name)
     if not target.simulated:

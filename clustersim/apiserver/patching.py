@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from clustersim.apiserver.messages import Request, decode_yaml, yaml_error
 from controllers.registry import fields
-from controllers.registry.gotext import quoted
+from controllers.registry.metadata import MANAGER_BYTES_MAX, manager_causes
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
-
-MANAGER_BYTES_MAX: Final = 128
-"""Bytes of a manager's name, as upstream's FieldManagerMaxLength."""
 
 
 def manager_of(request: Request) -> str:
@@ -28,20 +25,6 @@ def manager_of(request: Request) -> str:
     return "".join(kept) or "unknown"
 
 
-def check_manager(name: str) -> list[Cause]:
-    """Return what is wrong with a manager's name (apimachinery, ValidateFieldManager)."""
-    if len(name.encode()) > MANAGER_BYTES_MAX:
-        why = f"Too long: may not be more than {MANAGER_BYTES_MAX} bytes"
-        return [Cause("fieldManager", why, "FieldValueTooLong")]
-    place, causes = 0, []
-    for letter in name:
-        if not letter.isprintable():
-            why = f"Invalid value: {quoted(name)}: invalid character U+{ord(letter):04X} (at position {place})"
-            causes.append(Cause("fieldManager", why, "FieldValueInvalid"))
-        place += len(letter.encode())
-    return causes
-
-
 def check_options(request: Request, kind: str) -> None:
     """Refuse what a create or an update (`CreateOptions`, `UpdateOptions`) may not say in the query.
 
@@ -55,7 +38,7 @@ def check_options(request: Request, kind: str) -> None:
 
 def _common(request: Request) -> list[Cause]:
     """Return what is wrong with what every write may say (apimachinery, ValidateUpdateOptions)."""
-    causes = check_manager(request.query.get("fieldManager", ""))
+    causes = manager_causes("fieldManager", request.query.get("fieldManager", ""))
     asked = request.query.get("dryRun")
     if asked not in (None, "All"):
         causes.append(fields.unsupported("dryRun", [asked], ("All",)))

@@ -74,7 +74,8 @@ def unknown_path(path: str, kinds: Kinds = TABLE) -> ApiError:
 
 
 def _is_group(name: str, kinds: Kinds) -> bool:
-    return name in _GROUPS or any(kind.group == name for kind in (*kinds.served, *kinds.computed))
+    """Return whether a group has a handler of its own; those of custom resources pass on what they do not know."""
+    return name in _GROUPS or any(kind.group == name and not kind.kept_in for kind in (*kinds.served, *kinds.computed))
 
 
 def parse(path: str, kinds: Kinds = TABLE) -> Target:

@@ -92,6 +92,6 @@ def selection_of(request: Request, target: Target, check: Callable[[], None] = l
 
 def _unknown(field: str, kind: Kind) -> str:
     """Return upstream's words for a field that a kind cannot be selected by."""
-    if kind.selectable:
+    if kind.selectable or kind.kept_in:
         return kind.unselectable.format(field)
     return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'

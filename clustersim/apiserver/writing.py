@@ -113,7 +113,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
         raise refusal
     operation: Update | Create = Update(target.kind.resource, home, name, document, target.subresource)
     status = 200
-    makes = target.kind.made_by_put and not target.subresource and metadata["name"] == name
+    makes = target.kind.made_by_put and target.subresource in ("", "status") and metadata["name"] == name
     if makes and ReadView(store).get(target.kind.resource, home, name) is None:
         # What is not there is made.
         operation, status = Create(target.kind.resource, home, document, replaces=True), 201

@@ -12,6 +12,7 @@ from controllers.custom.naming import APPROVED, approval, is_protected
 from controllers.custom.node import Node, read
 from controllers.custom.schemas import has, schema_causes
 from controllers.registry import fields
+from controllers.registry.webhook_clients import client_causes
 from scheduler_core.api.document import Document, condition
 from scheduler_core.api.errors import Cause
 
@@ -84,6 +85,9 @@ def _spec(spec: Mapping[str, Any]) -> list[Cause]:
         causes += _joined(f"{where}.name", version.get("name") or "")
         causes += _deprecation(version, where) + _version(own, where, f"{where}.schema", shared)
     causes += _versions(spec.get("versions"), shared)
+    if versions and versions[0].get("name"):
+        # The first one's name is told of the definition itself, too.
+        causes += _joined("spec.version", versions[0]["name"])
     names = spec.get("names") or {}
     for key in ("plural", "singular", "kind", "listKind"):
         if not names.get(key):
@@ -253,12 +257,13 @@ def _at(node: Node, path: str) -> Node | str:
     """Return what lies at a simple path, or what is wrong with the path."""
     if not path.startswith("."):
         return "expected [ or . but got: " + path.partition(".")[0]
-    for name in path[1:].split("."):
+    plain, bracket, _ = path.partition("[")
+    for name in plain[1:].split("."):
         found = node.properties.get(name)
         if found is None:
             return "does not refer to a valid field"
         node = found
-    return node
+    return "array notation is not allowed" if bracket else node
 
 
 def _names(names: Mapping[str, Any], where: str) -> list[Cause]:
@@ -296,8 +301,8 @@ def _conversion(conversion: Mapping[str, Any]) -> list[Cause]:
         return causes
     if client is None:
         causes.append(fields.required(f"{where}.webhookClientConfig", "required when strategy is set to Webhook"))
-    elif (client.get("url") is None) == (client.get("service") is None):
-        causes.append(fields.required(f"{where}.webhookClientConfig", "exactly one of url or service is required"))
+    else:
+        causes += client_causes(f"{where}.webhookClientConfig", client)
     field = f"{where}.conversionReviewVersions"
     if not versions:
         return [*causes, fields.required(field)]

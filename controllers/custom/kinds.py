@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.custom import lists, shaping
 from controllers.custom import rules as cel
 from controllers.custom.columns import columns_of, text
+from controllers.custom.naming import version_order
 from controllers.custom.node import Node, read
 from controllers.custom.ownership import type_from
 from controllers.custom.paths import PathError, parse
 from controllers.custom.scaling import scale_causes, scale_of
-from controllers.custom.values import validate
+from controllers.custom.values import below, validate
 from controllers.log.store import Stored, copy_object
 from controllers.registry.checking import Report
 from controllers.registry.kind import Kind, Subresource
@@ -101,8 +103,8 @@ def _kind(definition: FrozenDocument, version: Mapping[str, Any], rules: Rules, 
     verbs = _ENDING if is_ending(definition) else _VERBS
     deprecated = ""
     if version.get("deprecated"):
-        usual = f"{spec['group']}/{version['name']} {names['kind']} is deprecated"
-        deprecated = version.get("deprecationWarning") or usual
+        told = version.get("deprecationWarning")
+        deprecated = _deprecation(spec, version["name"], names["kind"]) if told is None else told
     return Kind(
         names["kind"],
         names["plural"],
@@ -130,9 +132,10 @@ def _kind(definition: FrozenDocument, version: Mapping[str, Any], rules: Rules, 
         validate_update=rules.validate_update,
         ratchets=True,
         warns=finalizer_warnings,
+        warns_changed=rules.warnings_of_change,
         whole_rules=True,
         any_finalizers=True,
-        metadata_checks=(0, 1),
+        metadata_looks="c",
         unconditional=False,
         generation=True,
         columns=columns_of(version.get("additionalPrinterColumns") or ()),
@@ -142,6 +145,15 @@ def _kind(definition: FrozenDocument, version: Mapping[str, Any], rules: Rules, 
         asks=False,
         rank=60,
     )
+
+
+def _deprecation(spec: Mapping[str, Any], version: str, kind: str) -> str:
+    """Return what is said of a deprecated version: which one is to be used, where a newer one is served."""
+    said = f"{spec['group']}/{version} {kind} is deprecated"
+    own = version_order(version)
+    newer = [one["name"] for one in spec["versions"] if one["served"] and not one.get("deprecated")]
+    newer = sorted((one for one in newer if version_order(one) < own), key=version_order)
+    return f"{said}; use {spec['group']}/{newer[0]} {kind}" if newer else said
 
 
 class Rules:
@@ -209,9 +221,16 @@ class Rules:
         schema = (self.schema.get("properties") or {}).get("status")
         if "status" in document and schema is not None:
             before = {"old": old["status"]} if "status" in old else {}
-            causes += validate(document["status"], schema, "status", **before)
+            # Its sentences say where something lies in the status alone.
+            found = validate(document["status"], schema, **before)
+            causes += [replace(one, field=below("status", one.field)) for one in found]
         causes += scale_causes(document, self._scale, parts=("status",)) + self._repeated(document, old)
         return causes + self._broken(document, old, causes)
+
+    def warnings_of_change(self, document: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+        """Return what whoever changes an object is warned of: what was broken before, and stays as it was, too."""
+        kept = cel.still_broken(document, self.node, old) if self._ruled else []
+        return [f"{cause.field}: {cause.message}" for cause in kept] + list(finalizer_warnings(document))
 
     def _broken(self, document: Document, old: Mapping[str, Any] | None, causes: Sequence[Cause]) -> list[Cause]:
         return cel.broken(document, self.node, old, causes) if self._ruled else []

@@ -5,6 +5,7 @@ Source: k8s.io/apiextensions-apiserver/pkg/controller (status/naming_controller.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -16,6 +17,18 @@ _PROTECTED: Final = ("k8s.io", "kubernetes.io")
 
 Told = tuple[str, str, str, str]
 """(type, status, reason, message) of a condition."""
+
+
+_KUBE_VERSION: Final = re.compile(r"v(\d{1,9})(?:(alpha|beta)(\d{1,9}))?", re.ASCII)
+
+
+def version_order(version: str) -> tuple[object, ...]:
+    """Return what versions are sorted by, the preferred first (apimachinery, CompareKubeAwareVersionStrings)."""
+    found = _KUBE_VERSION.fullmatch(version)
+    if found is None:
+        return (3, 0, 0, version)
+    stage = {None: 0, "beta": 1, "alpha": 2}[found[2]]
+    return (stage, -int(found[1]), -int(found[3] or 0), version)
 
 
 def is_protected(group: str) -> bool:

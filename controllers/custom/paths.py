@@ -96,7 +96,7 @@ def _items(value: Any) -> Sequence[Any]:
 
 
 def _literal(text: str) -> Any:
-    if len(text) > 1 and text[0] == text[-1] == "'":
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     if text in ("true", "false"):
         return text == "true"

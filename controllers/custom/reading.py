@@ -25,23 +25,31 @@ def checked(document: Document) -> Report:
     for index, version in enumerate((document.get("spec") or {}).get("versions") or ()):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if schema is not None:
-            _below(schema, f"spec.versions[{index}].schema.openAPIV3Schema", report)
+            where = f"spec.versions[{index}].schema.openAPIV3Schema"
+            _below(schema, where, where, report)
     return report
 
 
-def _below(schema: Document, path: str, report: Report) -> None:
-    """Check what lies inside a schema whose own fields are checked."""
-    for where, one in _inner(schema, path, report):
+def _below(schema: Document, path: str, told: str, report: Report) -> None:
+    """Check what lies inside a schema whose own fields are checked; `told`: how upstream's decoder calls its place."""
+    for part, one in _inner(schema, path, report):
+        where, shown = f"{path}{part}", f"{told}{_spelled(part)}"
         found = check(one, _SCHEMA, where)
         report.wrong += found.wrong
-        report.unknown += found.unknown
+        report.unknown += [f"{shown}{name.removeprefix(where)}" for name in found.unknown]
         if not found.wrong:
-            _below(one, where, report)
+            _below(one, where, shown, report)
     for key in ("allOf", "anyOf", "oneOf"):
         for index, one in enumerate(schema.get(key) or ()):
-            _below(one, f"{path}.{key}[{index}]", report)
+            _below(one, f"{path}.{key}[{index}]", f"{told}.{key}[{index}]", report)
     if schema.get("not") is not None:
-        _below(schema["not"], f"{path}.not", report)
+        _below(schema["not"], f"{path}.not", f"{told}.not", report)
+
+
+def _spelled(part: str) -> str:
+    """Return how the decoder calls a member of a map: it sets a point before the key."""
+    key, _, name = part.partition("[")
+    return part if key == ".items" or not name else f"{key}.{name.removesuffix(']')}"
 
 
 def _inner(schema: Document, path: str, report: Report) -> Iterator[tuple[str, Document]]:
@@ -50,16 +58,16 @@ def _inner(schema: Document, path: str, report: Report) -> Iterator[tuple[str, D
             if one is None:
                 one = schema[key][name] = {}
             if isinstance(one, dict):
-                yield f"{path}.{key}[{name}]", one
+                yield f".{key}[{name}]", one
             elif key != "dependencies":
                 # What is neither is none there, as what is no schema among items.
                 report.wrong.append(_mistyped(one, f"{path}.{key}", "v1.JSONSchemaProps"))
     for key, other in _EITHER.items():
         said: Any = schema.get(key)
         if isinstance(said, dict):
-            yield f"{path}.{key}", said
+            yield f".{key}", said
         elif isinstance(said, list) and other is list:
-            yield from ((f"{path}.{key}[{index}]", item) for index, item in enumerate(said) if isinstance(item, dict))
+            yield from ((f".{key}[{index}]", item) for index, item in enumerate(said) if isinstance(item, dict))
         elif other is list:
             schema.pop(key, None)
         elif said is not None and not isinstance(said, other):

@@ -233,11 +233,15 @@ def _dear(what: str, cost: int) -> str:
 
 
 class Asking:
-    """One object that is asked about: what is left of its budget, and what is wrong."""
+    """One object that is asked about: what is left of its budget, and what is wrong.
 
-    def __init__(self) -> None:
+    `unchanged`: it is asked of what stayed as it was, alone.
+    """
+
+    def __init__(self, *, unchanged: bool = False) -> None:
         """Begin with the whole budget."""
         self.left = BUDGET
+        self.unchanged = unchanged
         self.causes: list[Cause] = []
 
 
@@ -254,6 +258,23 @@ def broken(value: Any, node: Node, old: Any, found: Sequence[Cause]) -> list[Cau
     asking = Asking()
     _ask(value, node, old, "", asking, root=True)
     return asking.causes
+
+
+def still_broken(value: Any, node: Node, old: Any) -> list[Cause]:
+    """Return which rules a changed object breaks where it stayed as it was: nobody is refused for that."""
+    asking = Asking(unchanged=True)
+    _ask(value, node, old, "", asking, root=True)
+    return asking.causes
+
+
+def default_causes(value: Any, node: Node, path: str) -> list[Cause]:
+    """Return which rules a default breaks that lies at a path: as it stays, and as it comes anew."""
+    for old in (value, None):
+        asking = Asking()
+        _ask(value, node, old, path, asking)
+        if asking.causes:
+            return asking.causes
+    return []
 
 
 def _ask(value: Any, node: Node, old: Any, path: str, asking: Asking, *, root: bool = False) -> None:
@@ -297,11 +318,12 @@ def _ask_one(
     try:
         found = _compile(rule, "rule", node, root=root)
     except CompileError as wrong:
-        asking.causes.append(fields.bad(where, kind, f"rule compile error: {wrong}"))
+        asking.causes.append(fields.bad(where, kind, f"rule compile error: {wrong.told}"))
         return
     changes = "oldSelf" in found.roots
     optional = bool(_optionals(rule))
-    if (changes and old is None and not optional) or (not changes and old is not None and old == value):
+    stays = not changes and old is not None and old == value
+    if (changes and old is None and not optional) or stays != asking.unchanged:
         return
     before = _told(old, node)
     variables = {"self": _told(value, node), "oldSelf": ([] if old is None else [before]) if optional else before}

@@ -15,8 +15,8 @@ import msgspec
 from controllers.custom import shaping
 from controllers.custom.formats import FORMATS, plain
 from controllers.custom.node import META, read
-from controllers.custom.rules import leads, rule_causes
-from controllers.custom.values import NOWHERE
+from controllers.custom.rules import default_causes, leads, rule_causes
+from controllers.custom.values import below
 from controllers.custom.values import validate as value_causes
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
@@ -120,13 +120,15 @@ def schema_causes(schema: Schema, path: str, *, status: bool) -> list[Cause]:
     causes = _root(schema, path) if status else []
     if schema.get("nullable"):
         causes.append(fields.not_allowed(f"{path}.nullable", "nullable cannot be true at the root"))
-    structural = sorted(
-        _invariants(schema, path, "root") + _complete(schema, path), key=lambda one: (one.field, one.message)
-    )
-    if not structural:
-        structural = _defaults(schema, path, "", root=True)
-    causes += structural
+    foreign = _foreign(schema)
+    if not foreign:
+        structural = sorted(
+            _invariants(schema, path, "root") + _complete(schema, path), key=lambda one: (one.field, one.message)
+        )
+        causes += structural or _defaults(schema, path, root=True)
     causes += _allowed(schema, path, _Place(root=True))
+    if foreign and not causes:
+        causes.append(fields.bad(path, "", f"OpenAPIV3Schema '{foreign}' is not supported"))
     # Rules are read where the schema that they are about is good.
     return causes or rule_causes(schema, path)
 
@@ -144,6 +146,25 @@ def _root(schema: Schema, path: str) -> list[Cause]:
 
 
 # Whether it is structural.
+
+_FOREIGN: Final = (
+    ("id", "id"),
+    ("$schema", "schema"),
+    ("$ref", "$ref"),
+    ("patternProperties", "patternProperties"),
+    ("dependencies", "dependencies"),
+    ("additionalItems", "additionalItems"),
+    ("definitions", "definitions"),
+)
+"""What upstream makes no structural schema of, and how it calls it."""
+
+
+def _foreign(schema: Schema) -> str:
+    """Return the first of what stands in a schema and in no structural one; empty: nothing (NewStructural)."""
+    own = next((told for key, told in _FOREIGN if schema.get(key)), "")
+    if not own and isinstance(schema.get("items"), list) and schema["items"]:
+        own = "items"
+    return own or next(filter(None, (_foreign(one) for _, one in children(schema))), "")
 
 
 def _invariants(schema: Schema, path: str, level: str) -> list[Cause]:
@@ -259,19 +280,13 @@ def _nested(schema: Schema, path: str, *, excused: bool = False) -> list[Cause]:
 
 
 def _complete(schema: Schema, path: str) -> list[Cause]:
-    """Return which fields and items are judged and stand nowhere outside of that."""
+    """Return which fields and items the root judges that stand nowhere outside of that; further in nobody looks."""
     causes: list[Cause] = []
     for key in ("allOf", "anyOf", "oneOf"):
         for index, one in enumerate(schema.get(key) or ()):
             causes += _stands(one, schema, f"{path}.{key}[{index}]", path)
     if schema.get("not") is not None:
         causes += _stands(schema["not"], schema, f"{path}.not", path)
-    if isinstance(schema.get("items"), Mapping):
-        causes += _complete(schema["items"], f"{path}.items")
-    for name, one in (schema.get("properties") or {}).items():
-        causes += _complete(one, f"{path}.properties[{name}]")
-    if isinstance(schema.get("additionalProperties"), Mapping):
-        causes += _complete(schema["additionalProperties"], f"{path}.additionalProperties")
     return causes
 
 
@@ -298,13 +313,13 @@ def _stands(judged: Schema, schema: Schema | None, where: str, path: str) -> lis
 # Defaults have to be good values themselves.
 
 
-def _defaults(schema: Schema, path: str, holder: str, *, root: bool = False) -> list[Cause]:
+def _defaults(schema: Schema, path: str, *, root: bool = False) -> list[Cause]:
     causes: list[Cause] = []
     if schema.get("default") is not None and not root:
         causes += _default(schema, f"{path}.default")
-    for below, one in children(schema):
-        if below.startswith(("items", "additionalProperties", "properties[")):
-            causes += _defaults(one, f"{path}.{below}", holder)
+    for part, one in children(schema):
+        if part.startswith(("items", "additionalProperties", "properties[")):
+            causes += _defaults(one, f"{path}.{part}")
     return causes
 
 
@@ -316,18 +331,23 @@ def _default(schema: Schema, path: str) -> list[Cause]:
         unknown: list[str] = []
         shaping.prune(holder["value"], node, "", unknown)
         if unknown:
-            return [fields.bad(path, default, f"must not have unknown fields: {','.join(unknown)}")]
+            return [fields.bad(path, default, "must not have unknown fields")]
         shaping.fill(holder["value"], node)
         default = holder["value"]
     # Where it lies its sentences do not say.
-    return [replace(one, field=_below(path, one.field)) for one in value_causes(default, schema)]
+    causes = [replace(one, field=below(path, one.field)) for one in value_causes(default, _of_defaults(schema))]
+    return causes or default_causes(default, node, path)
 
 
-def _below(path: str, field: str) -> str:
-    """Return where something in a value lies that itself lies at a path."""
-    if field in ("", NOWHERE):
-        return path
-    return f"{path}.{field}"
+def _of_defaults(schema: Schema) -> Schema:
+    """Return a schema as defaults are asked about it: what may be a number or a text may be anything."""
+    plain = {key: value for key, value in schema.items() if key != "x-kubernetes-int-or-string"}
+    for key in ("items", "additionalProperties"):
+        if isinstance(plain.get(key), Mapping):
+            plain[key] = _of_defaults(plain[key])
+    if plain.get("properties"):
+        plain["properties"] = {name: _of_defaults(one) for name, one in plain["properties"].items()}
+    return plain
 
 
 # What may stand in it.
@@ -361,9 +381,9 @@ def _allowed(schema: Schema, path: str, place: _Place) -> list[Cause]:
             if place.root:
                 inner = replace(inner, no_defaults=f"in top-level {name}")
         causes += _allowed(one, f"{path}.properties[{name}]", inner)
-    for below, one in children(schema):
-        if not below.startswith(("properties[", "additionalProperties", "additionalItems", "patternProperties")):
-            causes += _allowed(one, f"{path}.{below}", replace(place, root=False))
+    for part, one in children(schema):
+        if not part.startswith(("properties[", "additionalProperties", "additionalItems", "patternProperties")):
+            causes += _allowed(one, f"{path}.{part}", replace(place, root=False))
     return causes + _extensions(schema, path) + _rules(schema, path)
 
 

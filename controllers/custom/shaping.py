@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.custom.node import META, Node
+from controllers.registry import fields
 from controllers.registry.checking import Report, check
 from scheduler_core.api.errors import Cause
 
@@ -148,13 +149,15 @@ def _metadata(value: dict[str, Any], path: str, report: Report, *, root: bool = 
         value.pop("metadata", None)
         return
     where = f"{path}.metadata" if path else "metadata"
+    # Of what lies further in upstream says where, and shows it.
+    told = "" if root else f"{where}: Invalid value: {fields.shown(metadata)}: "
     if not isinstance(metadata, dict):
         kind = "array" if isinstance(metadata, list) else "string" if isinstance(metadata, str) else "number"
-        why = f"json: cannot unmarshal {kind} into Go value of type v1.ObjectMeta"
+        why = f"{told}json: cannot unmarshal {kind} into Go value of type v1.ObjectMeta"
         report.wrong.append(Cause(where, why, "FieldValueInvalid"))
         return
     found = check(metadata, "meta_v1.ObjectMeta", "", require=False)
-    report.wrong += [Cause(f"{where}.{one.field}", one.message, one.reason) for one in found.wrong]
+    report.wrong += [Cause(f"{where}.{one.field}", f"{told}{one.message}", one.reason) for one in found.wrong]
     report.unknown += [f"{where}.{name}" for name in found.unknown]
     if not root and not metadata.get("creationTimestamp", True):
         del metadata["creationTimestamp"]

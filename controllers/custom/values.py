@@ -35,6 +35,11 @@ class Found(NamedTuple):
     """How many looks were well: which of several schemas fits best."""
 
 
+def below(path: str, field: str) -> str:
+    """Return where something in a value lies that itself lies at a path."""
+    return path if field in ("", NOWHERE) else f"{path}.{field}"
+
+
 def validate(value: Any, schema: Mapping[str, Any], path: str = "", old: Any = _NONE) -> list[Cause]:
     """Return what is wrong with a value.
 

@@ -274,7 +274,7 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
             return _mismatch(value, entry, path, report)
         held = {key: _null_of(entry) if item is None else item for key, item in value.items()}
         return {
-            key: None if item is None else _check_item(item, entry, f"{path}[{key}]", report, require)
+            key: None if item is None else _check_member(item, entry, path, key, report, require)
             for key, item in held.items()
         }
     return _check_item(value, entry, path, report, require)
@@ -290,6 +290,14 @@ def _null_of(entry: FieldType) -> Any:
 def _empty(entry: FieldType) -> Any:
     """Return what Go makes of a null in a list: the zero value of the items' type."""
     return {} if entry.scalar is None else _NULL_ITEMS.get(entry.scalar)
+
+
+def _check_member(value: Any, entry: FieldType, path: str, key: str, report: Report, require: bool) -> Any:
+    """Check what lies in a map under a key. Of what is unknown there upstream's decoder tells with a point."""
+    where, before = f"{path}[{key}]", len(report.unknown)
+    checked = _check_item(value, entry, where, report, require)
+    report.unknown[before:] = [f"{path}.{key}{name.removeprefix(where)}" for name in report.unknown[before:]]
+    return checked
 
 
 def _check_item(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:

@@ -143,7 +143,8 @@ def too_many(field: str, count: int, most: int) -> Cause:
 
 def too_long(field: str, most: int) -> Cause:
     """Return `Too long`."""
-    return Cause(field, f"Too long: may not be more than {most} bytes", "FieldValueTooLong")
+    why = "value is too long" if most < 0 else f"may not be more than {most} {'byte' if most == 1 else 'bytes'}"
+    return Cause(field, f"Too long: {why}", "FieldValueTooLong")
 
 
 def immutable(field: str, new: Any, old: Any) -> list[Cause]:

@@ -245,6 +245,10 @@ class Subresource:
     """(part before, part sent) → the part to store."""
     carries: tuple[Literal["labels", "annotations", "finalizers", "ownerReferences", "generateName"], ...] = ()
     """What of the metadata sent with it is stored too."""
+    owns_carried: bool = True
+    """Whether who writes it comes to own that (upstream's GetResetFields leaves it out)."""
+    metadata_looks: str | None = None
+    """As `Kind.metadata_looks`, where its rules look in another way; None: by those of changes, as often as they."""
     complete: Callable[[Document, Mapping[str, Any], str], None] = _complete
     """(object with the part and the metadata in their places, object before, wire time): puts defaults into them, and
     what the server knows of the part."""
@@ -362,9 +366,9 @@ class Kind:
     """Which names its objects may have."""
     any_finalizers: bool = False
     """Whether finalizers may have short names that nobody knows."""
-    metadata_checks: tuple[int, int] = (1, 1)
-    """How often the kind's own rules look at changed metadata, by the rules of creates and by those of changes:
-    upstream tells a cause as often (what its ValidateUpdate calls)."""
+    metadata_looks: str = "cw"
+    """How the kind's own rules look at changed metadata, look after look: `w` by the rules of creates, `c` by those of
+    changes. Upstream tells a cause at each of them (what its ValidateUpdate calls)."""
     rule_checks: int = 1
     """How often a changed object is looked at by `validate`: upstream tells a cause as often (where both its strategy
     and its ValidateUpdate ask)."""

@@ -19,6 +19,12 @@ FINALIZERS_MAX: Final = 64
 OWNERS_MAX: Final = 64
 """Owner references of one object: the garbage collector looks up each."""
 
+MANAGER_BYTES_MAX: Final = 128
+"""Bytes of a manager's name, as upstream's FieldManagerMaxLength."""
+
+SUBRESOURCE_BYTES_MAX: Final = 256
+"""Bytes of a subresource's name in managed fields, as upstream's MaxSubresourceNameLength."""
+
 CREATED_BY: Final = "clustersim.io/created-by"
 """Annotation with the participant who made the object; nobody can claim another's."""
 
@@ -225,30 +231,53 @@ def validate_change(
     metadata: Mapping[str, Any],
     old: Mapping[str, Any],
     names: Names,
-    again: tuple[int, int],
+    looks: str,
     *,
     any_finalizers: bool = False,
     fixed: Sequence[Cause] = (),
-) -> list[Cause]:
-    """Check changed metadata as often as upstream does: it tells each cause once a look.
+) -> list[list[Cause]]:
+    """Check changed metadata as often as upstream does, which tells each cause once a look: for every kind, then a look
+    of the kind's own rules after the other.
 
-    `again`: how often the kind's own rules look, by those of creates and by those of changes. `fixed`: what `unchanged`
-    said of what was sent.
+    `looks`: as `Kind.metadata_looks`. `fixed`: what `unchanged` said of what was sent.
     Source: rest/update.go, validateCommonFields, and what a kind's ValidateUpdate calls.
     """
-    whole, changes = again
-    causes = _common(metadata, "path") + _changes(metadata, old, fixed)
-    for _ in range(changes):
-        causes += _changes(metadata, old, fixed)
-        causes += [] if any_finalizers else _kubernetes_finalizers(metadata.get("finalizers") or ())
-    for _ in range(whole):
-        causes += validate(metadata, names, any_finalizers=any_finalizers)
-    return causes
+    changes = _changes(metadata, old, fixed)
+    found = [_common(metadata, "path") + changes]
+    for look in looks:
+        if look == "w":
+            found.append(validate(metadata, names, any_finalizers=any_finalizers))
+        else:
+            kube = [] if any_finalizers else _kubernetes_finalizers(metadata.get("finalizers") or ())
+            found.append(changes + kube)
+    return found
 
 
 def _changes(metadata: Mapping[str, Any], old: Mapping[str, Any], fixed: Sequence[Cause]) -> list[Cause]:
     """Check changed metadata once (apimachinery, ValidateObjectMetaAccessorUpdate)."""
-    return [*validate_update(metadata, old), *fixed, *_texts(metadata)]
+    return [*validate_update(metadata, old), *fixed, *_texts(metadata), *_managed(metadata.get("managedFields") or ())]
+
+
+def _managed(entries: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    """Check what managed fields say of who owns them; entries that cannot be read are none here."""
+    causes: list[Cause] = []
+    for index, entry in enumerate(entries):
+        where = f"metadata.managedFields[{index}]"
+        causes += manager_causes(f"{where}.manager", entry.get("manager", ""))
+        if len(entry.get("subresource", "").encode()) > SUBRESOURCE_BYTES_MAX:
+            causes.append(fields.too_long(f"{where}.subresource", SUBRESOURCE_BYTES_MAX))
+    return causes
+
+
+def manager_causes(field: str, name: str) -> list[Cause]:
+    """Check a manager's name (apimachinery, ValidateFieldManager)."""
+    causes = [fields.too_long(field, MANAGER_BYTES_MAX)] if len(name.encode()) > MANAGER_BYTES_MAX else []
+    place = 0
+    for letter in name:
+        if not letter.isprintable():
+            causes.append(fields.bad(field, name, f"invalid character U+{ord(letter):04X} (at position {place})"))
+        place += len(letter.encode())
+    return causes
 
 
 def unchanged(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:

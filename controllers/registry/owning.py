@@ -40,7 +40,7 @@ def scope_of(kind: Kind, subresource: Subresource | None) -> Scope:
     if subresource.body is not None:
         group, version, _ = subresource.body
         return Scope(subresource.schema, f"{group}/{version}", subresource.name)
-    carried = tuple(subresource.carries)
+    carried = tuple(subresource.carries) if subresource.owns_carried else ()
     return Scope(kind.schema, kind.api_version, subresource.name, subresource.part, carried, owned=kind.owned)
 
 
@@ -105,7 +105,7 @@ def application(
     """
     stored_as = kind.stored_as or kind
     stored = transaction.get(stored_as.stored_resource, operation.namespace, operation.name)
-    if stored is None and subresource is not None:
+    if stored is None and subresource is not None and not (kind.made_by_put and subresource.part):
         raise not_found(kind.stored_resource, operation.name)
     config = _configuration(operation.patch)
     scope = scope_of(kind, subresource)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.log.operations import Patch
 from controllers.log.store import Stored
-from controllers.registry import owning, reading
+from controllers.registry import fields, owning, reading
 from controllers.registry.context import Context
 from controllers.registry.incoming import nameless
 from controllers.registry.kind import Kind, Subresource
@@ -15,7 +15,7 @@ from controllers.registry.patch import json_patch, merge, undecodable
 from controllers.registry.reading import Unreadable
 from controllers.registry.strategic import strategic_merge
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import bad_request
+from scheduler_core.api.errors import bad_request, invalid
 
 UNSUPPORTED_PATCH: Final = (
     "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
@@ -39,7 +39,10 @@ def check_version(kind: Kind, changed: Document, name: str, context: Context) ->
         ApiError: 422, of another kind, or with fields that nobody knows where the client is strict; 400, it has no
             name then.
     """
-    if changed.get("apiVersion") or not kind.strategic:
+    if kind.kept_in:
+        _check_same(kind, changed, name)
+        return
+    if changed.get("apiVersion"):
         return
     of = changed.get("kind") or kind.kind
     if of != kind.kind and isinstance(of, str):
@@ -51,6 +54,19 @@ def check_version(kind: Kind, changed: Document, name: str, context: Context) ->
     unknown = sorted(key for key in changed if key not in ("apiVersion", "kind"))
     reading.report_unknown(kind, unknown, context)
     raise nameless(name)
+
+
+def _check_same(kind: Kind, changed: Document, name: str) -> None:
+    """Refuse what a patch made of a custom object where it names another kind or version (schemaCoercingDecoder).
+
+    Raises:
+        ApiError: 422.
+    """
+    for key, wanted in (("apiVersion", kind.api_version), ("kind", kind.kind)):
+        said = changed.get(key)
+        if isinstance(said, str) and said and said != wanted:
+            group = str(changed.get("apiVersion")).rpartition("/")[0]
+            raise invalid(str(changed.get("kind")), group, name, [fields.bad(key, said, f"must be {wanted}")])
 
 
 def patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Document:

@@ -211,11 +211,11 @@ def with_empty(document: Document, emptied: Mapping[str, Any]) -> Document:
 
 def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     """Refuse a body of another type; what it leaves out, the path says."""
-    check_type(kind.api_version, kind.kind, given)
+    check_type(kind.api_version, kind.kind, given, is_custom=bool(kind.kept_in))
 
 
-def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
-    """Refuse what is sent as another type than a path takes.
+def check_type(api_version: str, kind: str, given: Mapping[str, Any], *, is_custom: bool = False) -> None:
+    """Refuse what is sent as another type than a path takes; `is_custom`: upstream has no types of what lies there.
 
     Raises:
         ApiError: 400.
@@ -227,7 +227,7 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
         raise Unreadable(
             400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
         )
-    if of == kind and reads_too(sent, of):
+    if of == kind and (is_custom or reads_too(sent, of)):
         raise bad_request(
             f"the API version in the data ({sent}) does not match the expected API version ({api_version})"
         )

@@ -62,5 +62,5 @@ def unchanged(
         was = _members(data)
         for name, text in now.items():
             if document[name] == old.get(name) and bytes(text) != bytes(was[name]):
-                causes += [fields.bad(name, document[name], "field is immutable")]
+                causes += [fields.bad(name, fields.written(msgspec.json.decode(text)), "field is immutable")]
     return causes

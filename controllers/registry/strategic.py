@@ -5,6 +5,7 @@ Which list merges by which key stands in `merging`, made from upstream's schema.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Final
 
 from controllers.registry import decoding
@@ -50,7 +51,8 @@ def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> d
     current: dict[str, Any] = dict(target) if isinstance(target, dict) else {}
     directive = patch.get(_DIRECTIVE)
     if directive == "replace":
-        return _stripped({key: value for key, value in patch.items() if key != _DIRECTIVE})
+        # It is taken as it stands: directives further in are fields that nobody knows.
+        return {key: deepcopy(value) for key, value in patch.items() if key != _DIRECTIVE}
     if directive == "delete":
         return {}
     if directive is not None:
@@ -79,18 +81,18 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
     entry = struct.fields.get(key) if struct is not None else None
     inner = model(entry.model) if entry is not None and entry.model else None
     place = (struct.key if struct is not None else "", key)
-    if isinstance(value, dict) and place in REPLACED:
-        current[key] = _stripped(value)
+    if isinstance(value, dict) and isinstance(current.get(key), dict) and place in REPLACED:
+        current[key] = deepcopy(value)
         return
-    if isinstance(value, dict):
-        merged = _merge_struct(current.get(key), value, inner)
-        if value.get(_DIRECTIVE) == "delete":
-            current.pop(key, None)
-        else:
-            current[key] = merged
+    if isinstance(value, dict) and isinstance(current.get(key), dict):
+        current[key] = _merge_struct(current[key], value, inner)
         return
     if not isinstance(value, list):
-        current[key] = value
+        taken = _undirected(_discarded(value))
+        if taken is None:
+            current.pop(key, None)
+        else:
+            current[key] = taken
         return
     merge_key = MERGE_KEYS.get(place)
     if _ORDER + key in patch:
@@ -99,8 +101,7 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
     order = patch.get(_ORDER + key)
     if not isinstance(current.get(key), list):
         # Where there was nothing the patch is taken as it stands: what it says twice stays twice.
-        plain = (item for item in value if not (isinstance(item, dict) and _DIRECTIVE in item))
-        current[key] = [_stripped(item) if isinstance(item, dict) else item for item in plain]
+        current[key] = _undirected(_discarded(value))
     elif merge_key is not None and inner is not None:
         _check_alike(existing or [], value)
         current[key] = _merge_list(existing or [], value, merge_key, inner, order)
@@ -147,10 +148,10 @@ def _check_alike(existing: list[Any], patch: list[Any]) -> None:
         ApiError: 422, they are lists; 500.
     """
     kinds = {type_name(item) for item in (*existing, *patch)}
-    if "[]interface {}" in kinds:
-        raise ApiError(422, "Invalid", "lists of lists are not supported", extra={"details": {}})
     if len(kinds) > 1:
         raise _failed(f"list element types are not identical: [{printed(existing)} {printed(patch)}]")
+    if "[]interface {}" in kinds:
+        raise ApiError(422, "Invalid", "lists of lists are not supported", extra={"details": {}})
 
 
 def _unknown(patch: dict[str, Any]) -> str:
@@ -159,8 +160,7 @@ def _unknown(patch: dict[str, Any]) -> str:
 
 def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Model, order: Any) -> list[Any]:
     if any(isinstance(item, dict) and item.get(_DIRECTIVE) == "replace" for item in patch):
-        kept = [item for item in patch if not (isinstance(item, dict) and item.get(_DIRECTIVE) == "replace")]
-        return [_stripped(item) if isinstance(item, dict) else item for item in kept]
+        return [deepcopy(item) for item in patch if not (isinstance(item, dict) and _DIRECTIVE in item)]
     result = list(existing)
     plain = [item for item in patch if isinstance(item, dict) and item.get(_DIRECTIVE) != "delete"]
     for item in patch:
@@ -174,7 +174,10 @@ def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Mo
         elif where:
             result[where[0]] = _merge_struct(result[where[0]], item, inner)
         else:
-            result.append(_merge_struct({}, item, inner))
+            result.append(deepcopy(item))
+    for item in order if isinstance(order, list) else ():
+        if isinstance(item, dict) and merge_key not in item:
+            raise _failed(f"map: {printed(item)} does not contain declared merge key: {merge_key}")
     result = _arranged(result, plain, existing, merge_key)
     return _arranged(result, order, existing, merge_key) if isinstance(order, list) else result
 
@@ -233,16 +236,20 @@ def _delete_scalars(current: dict[str, Any], key: str, values: Any) -> None:
         current[key] = [item for item in existing if item not in values]
 
 
-def _stripped(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a patch's struct without directives and nulls, as it enters a document that had nothing there."""
-    kept: dict[str, Any] = {}
-    for key, item in value.items():
-        if key.startswith("$") or item is None:
-            continue
-        if isinstance(item, dict):
-            kept[key] = _stripped(item)
-        elif isinstance(item, list):
-            kept[key] = [_stripped(entry) if isinstance(entry, dict) else entry for entry in item]
-        else:
-            kept[key] = item
-    return kept
+def _discarded(value: Any) -> Any:
+    """Return a part of a patch without the nulls in its maps, as it enters where nothing of its type was."""
+    if isinstance(value, dict):
+        return {key: _discarded(item) for key, item in value.items() if item is not None}
+    return [_discarded(item) for item in value] if isinstance(value, list) else value
+
+
+def _undirected(value: Any) -> Any:
+    """Return a part of a patch without the maps that have a directive; None: it is one (removeDirectives)."""
+    if isinstance(value, dict):
+        if _DIRECTIVE in value:
+            return None
+        kept = {key: _undirected(item) for key, item in value.items()}
+        return {key: item for key, item in kept.items() if item is not None}
+    if isinstance(value, list):
+        return [_undirected(item) for item in value if not (isinstance(item, dict) and _DIRECTIVE in item)]
+    return value

@@ -189,7 +189,10 @@ class Write:
         if there is not None:
             with self.context.step("store"):
                 raise already_exists(
-                    kind.stored_resource, name, leaving="deletionTimestamp" in there.object["metadata"]
+                    kind.stored_resource,
+                    name,
+                    leaving="deletionTimestamp" in there.object["metadata"],
+                    drawn=bool(document["metadata"].get("generateName")),
                 )
         self._pay(kind, draft, charges)
         if self.context.run is not None and not charges and not kind.kept_in:
@@ -290,7 +293,7 @@ class Write:
         schema = (subresource.schema if subresource is not None else "") or asked.schema
         changed = patching.patched(patching.target_of(asked, stored, subresource), operation, schema)
         try:
-            if operation.patch_type != "strategic":
+            if operation.patch_type != "strategic" and view is None:
                 patching.check_version(asked, changed, stored.name, self.context)
             taken = changed
             if asked is not kind:
@@ -362,6 +365,7 @@ class Write:
             document = asked.inward(reading.checked(asked, document, self.context))
         if stored is None:
             self.context.created = True
+            self.context.spelled = spelling.rewritten(kind, document)
             return self._create(kind, Create(kind.resource, operation.namespace, document, replaces=True))
         if subresource is None or subresource.view is None:
             return self._replace(kind, stored, document, operation, subresource)

@@ -147,13 +147,27 @@ def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
-def already_exists(resource: str, name: str, *, leaving: bool = False) -> ApiError:
-    """Return the 409 of a create whose name is taken; `leaving`: by an object that is being deleted."""
+def not_supported(resource: str, verb: str) -> ApiError:
+    """Return the 405 of a verb that a subresource of a custom resource has not."""
+    plural, group = split_resource(resource)
+    why = f'{verb} is not supported on resources of kind "{resource}"'
+    return ApiError(405, "MethodNotAllowed", why, kind=plural, group=group)
+
+
+def already_exists(resource: str, name: str, *, leaving: bool = False, drawn: bool = False) -> ApiError:
+    """Return the 409 of a create whose name is taken.
+
+    `leaving`: by an object that is being deleted. `drawn`: what is made says from what its name may be made.
+    """
     plural, group = split_resource(resource)
     message = f'{shown_resource(resource)} "{name}" already exists'
+    if drawn:
+        message = f"{message}, the server was not able to generate a unique name for the object"
     if leaving:
         message = f"object is being deleted: {message}"
-    return ApiError(409, "AlreadyExists", message, kind=plural, group=group, name=name)
+    return ApiError(
+        409, "AlreadyExists", message, kind=plural, group=group, name=name, retry_after_seconds=1 if drawn else 0
+    )
 
 
 def renamed(error: ApiError, resource: str, asked: str) -> ApiError:

@@ -27,6 +27,14 @@ def test_the_wire_is_spoken_as_it_was_recorded(own_database: None) -> None:
     assert wrong == []
 
 
+def test_what_was_found_beside_a_real_server_is_answered(own_database: None) -> None:
+    """Requests that two servers were sent and once answered in two ways: definitions and their instances, directives of
+    patches, metadata of many kinds."""
+    room = Room("empty")
+    wrong = [text for case in cases("beside").values() for text in differences(room, case)]
+    assert wrong == []
+
+
 def test_there_are_cases_of_each_rule() -> None:
     topics = {case["topic"] for case in cases().values()}
     assert topics >= {"verbs", "subresources", "fieldvalidation", "patch", "immutability", "tables", "validation"}

@@ -166,3 +166,39 @@ def test_what_is_no_set_is_not_taken_for_one(told: Any) -> None:
 
 def test_elements_of_kinds_that_nobody_knows_are_left_out() -> None:
     assert sets.read({"x:y": 5, "f:a": None, "i:3": {".": 1}}) == {"f:a": {}, "i:3": {".": {}}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"manager": "x", "fieldsV1": {}}, None),
+        ({"manager": "", "fieldsV1": {"f:data": {}}}, {"fieldsV1": {"f:data": {}}}),
+        ({"manager": "x", "fieldsV1": {"f:data": {}}}, {"manager": "x", "fieldsV1": {"f:data": {}}}),
+    ],
+)
+def test_who_owns_nothing_is_no_owner_and_who_has_no_name_is_told_without(
+    entry: dict[str, Any], told: dict[str, Any] | None
+) -> None:
+    rest = {"operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+    live = {"metadata": {"name": "m"}, "data": {"a": "1"}}
+    found = managers.updated(MAP, live, live, [{**rest, **entry}], "me", "now")
+    assert found == (None if told is None else [{**rest, **told}])
+
+
+def test_what_is_null_in_a_new_object_is_nobodys() -> None:
+    role = Scope("rbac_v1.Role", "rbac.authorization.k8s.io/v1")
+    assert managers.updated(role, None, {"metadata": {"name": "r"}, "rules": None}, None, "me", "now") is None
+    (entry,) = managers.updated(role, None, {"metadata": {"name": "r"}, "rules": []}, None, "me", "now") or ()
+    assert entry["fieldsV1"] == {"f:rules": {}}
+
+
+def test_a_subresource_of_too_long_a_name_owns_nothing() -> None:
+    cluster = Cluster()
+    cluster.create("configmaps", "m", {"data": {"a": "1"}}, field_manager="me")
+    entry = {"manager": "me", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+    entry |= {"fieldsV1": {"f:data": {"f:a": {}}}, "subresource": "s" * 257}
+    patch = Patch("configmaps", "default", "m", {"metadata": {"managedFields": [entry]}}, "merge")
+    with pytest.raises(ApiError) as refusal:
+        cluster.apply(patch, field_manager="me")
+    assert refusal.value.causes[0].field == "metadata.managedFields[0].subresource"
+    assert refusal.value.causes[0].message == "Too long: may not be more than 256 bytes"

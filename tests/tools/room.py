@@ -72,7 +72,8 @@ class Room:
 
     def ask(self, method: str, path: str, body: Any = None, token: str = "", **query: str) -> tuple[int, Any]:
         answer = self.answer(method, path, body, token, query)
-        return answer.status, json.loads(answer.body)
+        text = answer.body.decode()
+        return answer.status, json.loads(text) if text[:1] in "{[" else text
 
     def table(self, path: str) -> Any:
         accept = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -90,7 +90,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     any_finalizers=True,
-    metadata_checks=(1, 0),
+    metadata_looks="w",
     unconditional=False,
     columns=(
         NAME,

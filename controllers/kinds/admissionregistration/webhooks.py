@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from controllers.kinds.admissionregistration.matching import GROUP, conditions, rule_causes, word
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
+from controllers.registry.webhook_clients import client_causes
 from scheduler_core.api.errors import Cause
 from scheduler_core.expressions.policies import NAMES
 
@@ -21,7 +21,6 @@ TIMEOUT_MAX: Final = 30
 
 _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
 _VERSIONS: Final = ("v1", "v1beta1")
-_HTTPS: Final = "; desired format: https://host[/path]"
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "failurePolicy": ("Fail", "Ignore"),
     "matchPolicy": ("Equivalent", "Exact"),
@@ -62,7 +61,7 @@ def kind(name: str, plural: str, *, mutating: bool) -> Kind:
         generation_counts_empty=True,
         unconditional=False,
         any_finalizers=True,
-        metadata_checks=(1, 0),
+        metadata_looks="w",
         asks=False,
         whole_rules=True,
         prepare=_prepare,
@@ -127,7 +126,7 @@ def _webhook(where: str, hook: Mapping[str, Any], *, mutating: bool) -> list[Cau
         causes += fields.label_selector(f"{where}.{key}", hook[key])
     if mutating:
         causes += word(f"{where}.reinvocationPolicy", hook["reinvocationPolicy"], ("IfNeeded", "Never"))
-    causes += _client(f"{where}.clientConfig", hook.get("clientConfig") or {})
+    causes += client_causes(f"{where}.clientConfig", hook.get("clientConfig") or {})
     return causes + conditions(f"{where}.matchConditions", hook.get("matchConditions") or (), NAMES)
 
 
@@ -139,59 +138,6 @@ def _qualified(where: str, name: str) -> list[Cause]:
     if name.count(".") < 2:
         return [fields.bad(where, name, "should be a domain with at least three segments separated by dots")]
     return []
-
-
-def _client(where: str, client: Mapping[str, Any]) -> list[Cause]:
-    url, service = client.get("url"), client.get("service")
-    if (url is None) == (service is None):
-        return [fields.required(where, "exactly one of url or service is required")]
-    return _url(f"{where}.url", url) if url is not None else _service(f"{where}.service", service or {})
-
-
-def _url(where: str, url: str) -> list[Cause]:
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-    except ValueError as error:
-        return [fields.required(where, f"url must be a valid URL: {error}{_HTTPS}")]
-    causes = []
-    if parts.scheme != "https":
-        causes.append(fields.bad(where, parts.scheme, f"'https' is the only allowed URL scheme{_HTTPS}"))
-    if not host:
-        causes.append(fields.bad(where, host, f"host must be specified{_HTTPS}"))
-    for value, what in (
-        (parts.netloc.rpartition("@")[0], "user information is"),
-        (parts.fragment, "fragments are"),
-        (parts.query, "query parameters are"),
-    ):
-        if value:
-            causes.append(fields.bad(where, value, f"{what} not permitted in the URL"))
-    return causes
-
-
-def _service(where: str, service: Mapping[str, Any]) -> list[Cause]:
-    # Upstream takes the one for the other.
-    told = (("name", "namespace"), ("namespace", "name"))
-    causes = [fields.required(f"{where}.{told_as}") for told_as, key in told if not service.get(key)]
-    port = service["port"]
-    if not 1 <= port <= 65535:
-        causes.append(fields.bad(f"{where}.port", port, "port is not valid: must be between 1 and 65535, inclusive"))
-    path = service.get("path")
-    if path in (None, "", "/"):
-        return causes
-    where = f"{where}.path"
-    if path == "//":
-        return [*causes, fields.bad(where, path, "segment[0] may not be empty")]
-    if not path.startswith("/"):
-        causes.append(fields.bad(where, path, "must start with a '/'"))
-    for index, segment in enumerate(path[1:].removesuffix("/").split("/")):
-        if not segment:
-            causes.append(fields.bad(where, path, f"segment[{index}] may not be empty"))
-            continue
-        for cause in fields.subdomain("", segment):
-            why = cause.message.removeprefix(f"Invalid value: {fields.shown(segment)}: ")
-            causes.append(fields.bad(where, path, f"segment[{index}]: {why}"))
-    return causes
 
 
 def _review_versions(where: str, versions: Sequence[str]) -> list[Cause]:

@@ -8,15 +8,18 @@ server write of a new definition is written right after it (`Kind.follow`): a cl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.custom import definition
 from controllers.custom.kinds import FINALIZER
 from controllers.custom.naming import Told, settled, with_condition
 from controllers.custom.reading import checked
+from controllers.custom.schemas import unknown_formats
 from controllers.kinds.columns import CREATED_AT, NAME
+from controllers.registry.gotext import quoted
 from controllers.registry.kind import Kind, Lookup
-from controllers.registry.subresources import STATUS_ONLY
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import Document, child, condition
 
 GROUP: Final = "apiextensions.k8s.io"
@@ -56,6 +59,23 @@ def _defaults(document: Document) -> None:
     status.setdefault("acceptedNames", {"plural": "", "kind": ""})
 
 
+def _formats(document: Mapping[str, Any]) -> list[str]:
+    """Return the formats that nobody looks at; what all versions have alike stands in the definition itself."""
+    schemas = [(one.get("schema") or {}).get("openAPIV3Schema") for one in document["spec"].get("versions") or ()]
+    found = [unknown_formats(one) for one in schemas if one is not None]
+    alike = found[:1] if schemas and all(one == schemas[0] for one in schemas) else found
+    return [name for names in alike for name in names]
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return [f"unrecognized format {quoted(name)}" for name in _formats(document)]
+
+
+def _warns_changed(document: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    before = _formats(old)
+    return [f"unrecognized format {quoted(name)}" for name in _formats(document) if name not in before]
+
+
 def _follow(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     """Say which of its names it has got, and whether its instances are served."""
     others = lookup.list(f"customresourcedefinitions.{GROUP}")
@@ -77,14 +97,14 @@ KIND: Final = Kind(
     short_names=("crd", "crds"),
     categories=("api-extensions",),
     kept_as="v1beta1",
-    subresources=(STATUS_ONLY,),
+    subresources=(replace(STATUS, owns_carried=False),),
     key="apiextensions.k8s.io/customresourcedefinitions",
     rank=4,
     generation=True,
     asks=False,
     whole_rules=True,
     unconditional=False,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     any_finalizers=True,
     check=checked,
     prepare=_prepare,
@@ -92,6 +112,8 @@ KIND: Final = Kind(
     rule_checks=0,
     validate=definition.validate,
     validate_update=definition.validate_update,
+    warns_made=_warns,
+    warns_changed=_warns_changed,
     follow=_follow,
     delete_finalizer=FINALIZER,
     mark_deleted=_mark_deleted,

@@ -16,7 +16,7 @@ from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry import fields
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Computed, Facts, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.draw import draw_uid
 from scheduler_core.api.errors import Cause
@@ -111,12 +111,14 @@ def _defaults(document: Document) -> None:
 
 
 def _validate(document: Document) -> list[Cause]:
-    spec, name = document["spec"], document["metadata"]["name"]
+    spec = document["spec"]
     group, version = spec.get("group") or "", spec.get("version") or ""
     causes: list[Cause] = []
-    if name != name_of(group, version):
-        why = f'must be `spec.version+"."+spec.group`: "{name_of(group, version)}"'
-        causes.append(fields.bad("metadata.name", name, why))
+    why = f'must be `spec.version+"."+spec.group`: "{name_of(group, version)}"'
+    for key in ("generateName", "name"):
+        text = document["metadata"].get(key) or ""
+        if text and text != name_of(group, version) and not fields.path_segment("", text):
+            causes.append(fields.bad(f"metadata.{key}", text, why))
     if not group and version != "v1":
         why = "only v1 may have an empty group and it better be legacy kube"
         causes.append(fields.required("spec.group", why))
@@ -170,7 +172,7 @@ KIND: Final = Kind(
     group=GROUP,
     namespaced=False,
     categories=("api-extensions",),
-    subresources=(STATUS,),
+    subresources=(STATUS_ONLY,),
     names="path",
     whole_rules=True,
     any_finalizers=True,

@@ -158,7 +158,7 @@ KIND: Final = Kind(
     ratchets=True,
     generation=True,
     converted=frozenset({TEMPLATE_GENERATION}),
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         _counted("Desired", "desiredNumberScheduled"),

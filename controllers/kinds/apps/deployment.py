@@ -101,7 +101,9 @@ _COUNTS: Final = counts.rules(
     ("updatedReplicas", "readyReplicas", "availableReplicas"),
     "readyReplicas",
 )
-_STATUS: Final = replace(STATUS, carries=("annotations", "finalizers", "ownerReferences"), part_rules=_COUNTS)
+_STATUS: Final = replace(
+    STATUS, carries=("annotations", "finalizers", "ownerReferences", "generateName"), part_rules=_COUNTS
+)
 """As upstream: the write of its status carries the revision annotation, and does not count as a change."""
 
 
@@ -139,7 +141,7 @@ KIND: Final = Kind(
     validate_update=_validate_update,
     generation=True,
     generation_counts_annotations=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         READY,

@@ -73,7 +73,7 @@ KIND: Final = Kind(
     warns_spec=_warns,
     validate_update=_validate_update,
     generation=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         *replicas_columns("apps_v1.ReplicaSet"),

@@ -58,8 +58,7 @@ def _defaults(document: dict[str, Any]) -> None:
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")
     for claim in spec.get("volumeClaimTemplates") or ():
-        claim.setdefault("apiVersion", "v1")
-        claim.setdefault("kind", "PersistentVolumeClaim")
+        claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
         child(claim, "spec").setdefault("volumeMode", "Filesystem")
         defaults.round_requirements(at(claim, "spec", "resources"))
         child(claim, "status").setdefault("phase", "Pending")
@@ -187,7 +186,7 @@ KIND: Final = Kind(
     replicas=replicas_of,
     prepare=_prepare,
     whole_rules=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     defaults=_defaults,
     validate=_validate,
     warns_spec=_warns_of_template,

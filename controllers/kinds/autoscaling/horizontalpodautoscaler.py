@@ -206,7 +206,7 @@ KIND: Final = Kind(
     whole_rules=True,
     defaults=_defaults,
     validate=_validate,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         _column("Reference", "string", _reference, "Spec#scaleTargetRef"),

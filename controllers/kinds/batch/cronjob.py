@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.batch import jobspec, schedule
@@ -134,7 +135,7 @@ KIND: Final = Kind(
     group="batch",
     short_names=("cj",),
     categories=("all",),
-    subresources=(STATUS,),
+    subresources=(replace(STATUS, metadata_looks=""),),
     keeper="cronjob",
     prepare=_prepare,
     whole_rules=True,
@@ -144,7 +145,7 @@ KIND: Final = Kind(
     warns_spec=lambda document: warns_of_spec("spec.jobTemplate.spec", document["spec"]["jobTemplate"]["spec"]),
     warns=_warns,
     generation=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         Column(

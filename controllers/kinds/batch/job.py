@@ -230,6 +230,7 @@ KIND: Final = Kind(
     "Job",
     "jobs",
     group="batch",
+    metadata_looks="wc",
     categories=("all",),
     subresources=(replace(STATUS, part_rules=jobstatus.rules),),
     replicas=parallelism_of,

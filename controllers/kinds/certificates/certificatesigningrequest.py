@@ -291,6 +291,7 @@ KIND: Final = Kind(
     "CertificateSigningRequest",
     "certificatesigningrequests",
     group="certificates.k8s.io",
+    metadata_looks="wc",
     short_names=("csr",),
     namespaced=False,
     names="path",

@@ -80,7 +80,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     any_finalizers=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     unconditional=False,
     columns=(
         NAME,

@@ -133,6 +133,6 @@ KIND: Final = Kind(
     students=False,
     defaults=_defaults,
     validate=_validate,
-    metadata_checks=(1, 0),
+    metadata_looks="w",
     columns=(NAME, CREATED_AT),
 )

@@ -96,6 +96,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 KIND: Final = Kind(
     "Namespace",
     "namespaces",
+    metadata_looks="wc",
     short_names=("ns",),
     namespaced=False,
     verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),

@@ -178,6 +178,7 @@ _STATUS: Final = replace(STATUS, complete=_complete_status, part_rules=_status_r
 KIND: Final = Kind(
     "Node",
     "nodes",
+    metadata_looks="wc",
     key="minions",
     short_names=("no",),
     namespaced=False,

@@ -177,7 +177,7 @@ KIND: Final = Kind(
     component_verbs=frozenset({"update", "patch"}),
     short_names=("pv",),
     namespaced=False,
-    subresources=(replace(STATUS, complete=_complete_status),),
+    subresources=(replace(STATUS, complete=_complete_status, metadata_looks="c"),),
     keeper="persistentvolume",
     rank=8,
     prepare=_prepare,
@@ -188,7 +188,7 @@ KIND: Final = Kind(
     validate_update=_validate_update,
     whole_rules=True,
     returned_when_deleted=True,
-    metadata_checks=(2, 0),
+    metadata_looks="ww",
     columns=(
         NAME,
         Column(

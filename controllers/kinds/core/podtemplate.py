@@ -43,7 +43,7 @@ KIND: Final = Kind(
     generation=True,
     returned_when_deleted=True,
     warns_spec=lambda document: warnings.of_template("template.", document.get("template")),
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         Column("Containers", "string", "Names of each container in the template.", _of_containers("name")),

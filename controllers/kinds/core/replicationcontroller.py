@@ -73,6 +73,7 @@ _STATUS: Final = replace(STATUS, part_rules=counts.REPLICAS)
 KIND: Final = Kind(
     "ReplicationController",
     "replicationcontrollers",
+    metadata_looks="wc",
     orphans=True,
     key="controllers",
     short_names=("rc",),

@@ -144,7 +144,7 @@ KIND: Final = Kind(
     validate_update=_validate_update,
     whole_rules=True,
     returned_when_deleted=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         Column(

@@ -234,7 +234,7 @@ KIND: Final = Kind(
     whole_rules=True,
     names="service",
     returned_when_deleted=True,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         Column("Type", "string", "", lambda doc, age: at(doc, "spec", "type") or "", source="core_v1.ServiceSpec#type"),

@@ -152,20 +152,20 @@ def _node_ports(spec: Document, uid: str, taken: set[int], *, new: bool, dry_run
     asked: dict[int, int] = {}
     for port in ports:
         if port.get("nodePort"):
-            asked.setdefault(port["port"], port["nodePort"])
+            asked.setdefault(port.get("port", 0), port["nodePort"])
     given: dict[int, int] = {}
     own: set[int] = set()
     for index, port in enumerate(ports):
         number = port.get("nodePort") or 0
         if not number and spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
             continue
-        known = given.get(port["port"])
-        wanted = asked.get(port["port"]) if known is None else number or known
+        known = given.get(of := port.get("port", 0))
+        wanted = asked.get(of) if known is None else number or known
         if wanted and wanted != known:
             used = taken | own if new else taken
             causes += _allocated(f"spec.ports[{index}].nodePort", wanted, used, dry_run=dry_run)
         number = port["nodePort"] = wanted or _free_port(f"{uid}/{index}", taken | own)
-        given.setdefault(port["port"], number)
+        given.setdefault(of, number)
         own.add(number)
     taken |= own
     return causes

@@ -194,7 +194,7 @@ KIND: Final = Kind(
     ratchets=True,
     warns=_warns,
     warns_made=_warns_made,
-    metadata_checks=(1, 0),
+    metadata_looks="w",
     columns=(
         NAME,
         # The server describes these two in the words of v1beta1, which the models do not carry.

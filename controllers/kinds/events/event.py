@@ -121,7 +121,7 @@ KIND: Final = Kind(
         validate_new=_validate_new,
         validate=_validate,
         validate_update=_validate_update,
-        metadata_checks=(0, 1),
+        metadata_looks="c",
         any_finalizers=False,
     ),
     inward=_inward,

@@ -236,7 +236,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
-    metadata_checks=(1, 0),
+    metadata_looks="w",
     columns=(
         NAME,
         Column(

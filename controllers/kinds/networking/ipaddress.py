@@ -48,6 +48,7 @@ KIND: Final = Kind(
     "IPAddress",
     "ipaddresses",
     group="networking.k8s.io",
+    metadata_looks="wc",
     short_names=("ip",),
     namespaced=False,
     names="address",

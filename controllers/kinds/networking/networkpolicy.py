@@ -121,6 +121,7 @@ KIND: Final = Kind(
     "NetworkPolicy",
     "networkpolicies",
     group="networking.k8s.io",
+    metadata_looks="wc",
     short_names=("netpol",),
     rank=32,
     generation=True,

@@ -42,6 +42,6 @@ KIND: Final = Kind(
     rule_checks=2,
     validate=_validate,
     keeper="clusterrole-aggregation",
-    metadata_checks=(2, 1),
+    metadata_looks="wwc",
     columns=(NAME, CREATED_AT),
 )

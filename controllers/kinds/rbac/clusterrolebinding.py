@@ -35,5 +35,5 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=rules.binding_update,
     columns=rules.binding_columns("clusterRoleBinding", _ROLE),
-    metadata_checks=(2, 1),
+    metadata_looks="wwc",
 )

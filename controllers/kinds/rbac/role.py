@@ -28,6 +28,6 @@ KIND: Final = Kind(
     defaults=rules.role_defaults,
     rule_checks=2,
     validate=_validate,
-    metadata_checks=(2, 1),
+    metadata_looks="wwc",
     columns=(NAME, CREATED_AT),
 )

@@ -25,6 +25,7 @@ KIND: Final = Kind(
     "DeviceClass",
     "deviceclasses",
     group=claims.GROUP,
+    metadata_looks="wc",
     kept_as="v1beta2",
     namespaced=False,
     rank=6,

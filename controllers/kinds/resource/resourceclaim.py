@@ -50,6 +50,7 @@ def _state(document: Mapping[str, Any], age: Any) -> str:
 KIND: Final = Kind(
     "ResourceClaim",
     "resourceclaims",
+    metadata_looks="wc",
     component_verbs=frozenset({"update", "patch"}),
     group=claims.GROUP,
     kept_as="v1beta2",

@@ -39,6 +39,7 @@ KIND: Final = Kind(
     "ResourceClaimTemplate",
     "resourceclaimtemplates",
     group=claims.GROUP,
+    metadata_looks="wc",
     kept_as="v1beta2",
     rank=29,
     whole_rules=True,

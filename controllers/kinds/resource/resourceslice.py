@@ -153,7 +153,7 @@ KIND: Final = Kind(
     rule_checks=0,
     validate=_validate,
     validate_update=_validate_update,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         Column("Node", "string", "Where they are.", text_of("spec", "nodeName"), source=f"{_STRUCT}#nodeName"),

@@ -72,7 +72,7 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=_validate_update,
     prepare=_prepare,
-    metadata_checks=(0, 1),
+    metadata_looks="c",
     columns=(
         NAME,
         Column(

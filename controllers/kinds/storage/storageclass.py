@@ -89,6 +89,7 @@ KIND: Final = Kind(
     "StorageClass",
     "storageclasses",
     group="storage.k8s.io",
+    metadata_looks="wc",
     short_names=("sc",),
     namespaced=False,
     rank=6,

@@ -113,7 +113,7 @@ KIND: Final = Kind(
     validate_update=_attachment_update,
     whole_rules=True,
     returned_when_deleted=True,
-    metadata_checks=(2, 0),
+    metadata_looks="ww",
     unconditional=False,
     columns=(
         NAME,

@@ -58,7 +58,7 @@ KIND: Final = Kind(
     admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
-    metadata_checks=(2, 1),
+    metadata_looks="wcw",
     columns=(
         NAME,
         Column(

@@ -139,7 +139,8 @@ def encoded(owners: Owners) -> list[Entry]:
     """Return what is told of owners: those who apply first, then by time."""
     entries = []
     for manager, share in sorted(owners.items(), key=_told_order):
-        entry: Entry = {"manager": manager.name, "operation": manager.operation, "apiVersion": share.api_version}
+        named = {"manager": manager.name} if manager.name else {}
+        entry: Entry = {**named, "operation": manager.operation, "apiVersion": share.api_version}
         if share.time:
             entry["time"] = share.time
         entry |= {"fieldsType": "FieldsV1", "fieldsV1": sets.ordered(share.fields)}
@@ -182,9 +183,12 @@ def updated(
     if not owners and old is not None:
         # What had no owners gets some when it is first applied to.
         return None
-    differs = merge.compare(old or {}, new, scope.type)
+    # What is made was an empty object of its kind before: its nulls are nobody's.
+    before_it = {key: None for key, value in new.items() if value is None} if old is None else old
+    differs = merge.compare(before_it, new, scope.type)
     if not (differs.added or differs.modified or differs.removed):
-        return before if untold else encoded(owners) or None
+        # Whoever has nothing is no owner.
+        return before if untold else encoded({one: share for one, share in owners.items() if share.fields}) or None
     owners = _written(owners, differs, scope, name, time)
     return encoded(_capped(owners)) or None
 

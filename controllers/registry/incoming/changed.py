@@ -10,6 +10,7 @@ from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry import additions, reading, spelling
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.context import Context
+from controllers.registry.found import Found
 from controllers.registry.incoming.addressed import check_preconditions
 from controllers.registry.incoming.current import Current
 from controllers.registry.incoming.part import changed_part
@@ -26,7 +27,7 @@ from controllers.registry.incoming.shared import (
 )
 from controllers.registry.kind import Kind, Subresource
 from scheduler_core.api.document import Document, child
-from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.errors import ApiError, bad_request
 
 
 def changed_document(
@@ -61,7 +62,8 @@ def changed_document(
     except ApiError:
         if not patched and context.field_manager:
             # Upstream reads the whole body before it looks at what is stored.
-            reading.decoded(kind, changed, {}, context)
+            whole, _ = reading.decoded(kind, changed, {}, context)
+            name_owners_once(child(whole, "metadata"), context, late=False)
         raise
     if subresource is not None:
         document = changed_part(kind, stored, changed, subresource, context)
@@ -90,7 +92,6 @@ def changed_document(
     changes = {key for key in document.keys() | old.keys() if not reading.is_same(document.get(key), old.get(key))} - {
         "metadata"
     }
-    causes: list[Cause] = []
     touched = bool(changes) or labelled or document.keys() != old.keys()
     if touched:
         for key, part in document.items():
@@ -106,32 +107,27 @@ def changed_document(
     if changes or document.keys() != old.keys():
         mutate(document, stored.name)
     with context.step("registry", "strategy") as ruled:
+        found = Found()
         if touched:
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
-            causes = kind.admit_update(document, old, current)
-
-            def rules(document: Document) -> list[Cause]:
-                # Rules of changes are asked of what stays as it was, too; many look at annotations.
-                general = [] if kind.ratchets else kind.validate(document) * kind.rule_checks
-                return general + kind.validate_update(document, old)
-
-            causes += as_sent(rules, document, context)
+            # Rules of changes are asked of what stays as it was, too; many look at annotations.
+            found.whole = [] if kind.ratchets else as_sent(kind.validate, document, context)
+            found.admitted = kind.admit_update(document, old, current)
+            found.changes = as_sent(lambda document: kind.validate_update(document, old), document, context)
         if kind.spelled:
             now = spelling.of_document(kind, document, operation, context.spelled)
-            causes += spelling.unchanged(kind, document, old, stored.data, now)
+            found.changes += spelling.unchanged(kind, document, old, stored.data, now)
         lacking = reading.still_missing(kind, missing, document)
         if fixed or metadata != old["metadata"]:
-            causes = (
-                metadata_rules.validate_change(
-                    metadata,
-                    old["metadata"],
-                    kind.names,
-                    kind.metadata_checks,
-                    any_finalizers=kind.any_finalizers,
-                    fixed=fixed,
-                )
-                + causes
+            found.metadata = metadata_rules.validate_change(
+                metadata,
+                old["metadata"],
+                kind.names,
+                kind.metadata_looks,
+                any_finalizers=kind.any_finalizers,
+                fixed=fixed,
             )
+        causes = found.told(kind)
         refuse(kind, stored.name, causes, lacking)
         reading.tell_zeroes(kind, missing, document)
     # What defaults have filled is no longer empty.

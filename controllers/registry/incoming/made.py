@@ -96,8 +96,11 @@ def new_document(
         causes = kind.admit(
             document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run, user=context.user)
         )
-        causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
-        causes += as_sent(lambda document: kind.validate(document) + kind.validate_new(document), document, context)
+        own_rules = as_sent(lambda document: kind.validate(document) + kind.validate_new(document), document, context)
+        if kind.metadata_looks or not (causes or own_rules):
+            # Where the kind's own rules do not look at metadata, they are looked at once the rest is good.
+            causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
+        causes += own_rules
         refuse(kind, metadata["name"], causes, reading.still_missing(kind, missing, document))
         reading.tell_zeroes(kind, missing, document)
         kind.settle(document)

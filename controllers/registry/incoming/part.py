@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controllers.log.stamps import wire_time
-from controllers.log.store import Stored
+from controllers.log.store import Stored, copy_object
 from controllers.registry import metadata as metadata_rules
 from controllers.registry import reading
 from controllers.registry.checking import fill
@@ -36,9 +36,16 @@ def changed_part(kind: Kind, stored: Stored, changed: Document, subresource: Sub
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)
     sent = decoded if "metadata" in written else changed
+    if context.field_manager and subresource.carries and isinstance(sent.get("spec"), dict) and not kind.kept_in:
+        # Defaults come with the reading of what is sent; some are of the metadata.
+        sent = copy_object(sent)
+        kind.defaults(sent)
     metadata = {**old["metadata"], **_carried(kind, subresource, sent, old["metadata"], context)}
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)
+    if context.dry_run and subresource.carries and (link := (sent.get("metadata") or {}).get("selfLink")):
+        # Storage keeps none; what is not stored is shown with the one that was sent.
+        metadata["selfLink"] = link
     document = {**old, "metadata": metadata}
     if key in decoded:
         document[key] = subresource.merged(old.get(key, {}), decoded[key])
@@ -52,8 +59,11 @@ def changed_part(kind: Kind, stored: Stored, changed: Document, subresource: Sub
     if fixed or any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
         keep_metadata(metadata, old["metadata"])
         metadata_rules.drop_empty(metadata)
-        looks = (0, kind.metadata_checks[1])
-        causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, looks, fixed=fixed)
+        looks = subresource.metadata_looks
+        if looks is None:
+            looks = "c" * kind.metadata_looks.count("c")
+        found = metadata_rules.validate_change(metadata, old["metadata"], kind.names, looks, fixed=fixed)
+        causes = [cause for look in found for cause in look]
     causes += as_sent(lambda document: subresource.part_rules(document, old), document, context)
     refuse(kind, stored.name, causes)
     return document

@@ -161,6 +161,6 @@ def _claims(status: Mapping[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
 
 
 STATUS_PART: Final = replace(
-    STATUS, carries=("labels", "annotations", "finalizers"), complete=complete, part_rules=rules
+    STATUS, carries=("labels", "annotations", "finalizers", "generateName"), complete=complete, part_rules=rules
 )
 """Owners are not taken along: old kubelets corrupt them."""
