@@ -57,7 +57,9 @@ def _name(document: Document) -> list[Cause]:
     spec = document["spec"]
     wanted = f"{(spec.get('names') or {}).get('plural') or ''}.{spec.get('group') or ''}"
     name = document["metadata"]["name"]
-    return [] if name == wanted else [fields.bad("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]
+    return (
+        [] if name in ("", wanted) else [fields.bad("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]
+    )
 
 
 def _spec(spec: Mapping[str, Any]) -> list[Cause]:
@@ -259,7 +261,7 @@ def _at(node: Node, path: str) -> Node | str:
         return "expected [ or . but got: " + path.partition(".")[0]
     plain, bracket, _ = path.partition("[")
     for name in plain[1:].split("."):
-        found = node.properties.get(name)
+        found = node.member(name)
         if found is None:
             return "does not refer to a valid field"
         node = found
@@ -325,9 +327,9 @@ def _status(document: Mapping[str, Any]) -> list[Cause]:
         return [*causes, fields.bad(where, fields.Written("null"), "must have at least one stored version")]
     versions = document["spec"].get("versions") or ()
     for version in versions:
-        if version.get("storage") and version.get("name") not in stored:
+        if version.get("storage") and (version.get("name") or "") not in stored:
             causes.append(fields.bad(where, stored, f"must have the storage version {version.get('name')}"))
-    known = {version.get("name") for version in versions}
+    known = {version.get("name") or "" for version in versions}
     for index, name in enumerate(stored):
         if name not in known:
             why = (

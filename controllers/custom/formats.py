@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import unicodedata
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -69,7 +70,33 @@ def _hex_digits(version: str) -> Callable[[str], bool]:
 
 
 def _hostname(text: str) -> bool:
-    return len(text) <= 255 and _HOSTNAME(text) and all(len(part) <= 63 for part in text.split("."))
+    """Return whether a text is one label, or labels below a domain of letters: letters and signs of any script."""
+    if len(text) > 255:
+        return False
+    labels = text.split(".")
+    if len(labels) == 1:
+        rest = text[1:].removeprefix("-")
+        return (
+            bool(text)
+            and _is_lettered(text[0])
+            and len(rest) <= 63
+            and all(map(_is_lettered, rest))
+            and (text[-1] != "-")
+        )
+    *above, last = labels
+    whole = all(
+        one and len(one) <= 63 and _is_lettered(one[0] + one[-1]) and _is_lettered(one.replace("-", ""))
+        for one in above
+    )
+    return whole and 2 <= len(last) <= 63 and all((one.isascii() and one.isalpha()) or _is_letter(one) for one in last)
+
+
+def _is_letter(letter: str) -> bool:
+    return unicodedata.category(letter).startswith("L")
+
+
+def _is_lettered(text: str) -> bool:
+    return all((one.isascii() and one.isalnum()) or unicodedata.category(one)[0] in ("L", "S") for one in text)
 
 
 def _uri(text: str) -> bool:
@@ -100,7 +127,6 @@ def _isbn(length: int) -> Callable[[str], bool]:
 
 _DATE_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})?", re.ASCII)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
-_HOSTNAME: Final = _like(r"([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?")
 _CARD: Final = _like(r"[0-9]{12,19}")
 _DURATION: Final = _like(
     r"[+-]?([0-9]*(\.[0-9]*)?\s*(ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|wks?)\s*)+|0"

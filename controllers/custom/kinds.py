@@ -13,6 +13,7 @@ from typing import Any, Final
 from controllers.custom import lists, shaping
 from controllers.custom import rules as cel
 from controllers.custom.columns import columns_of, text
+from controllers.custom.embedded import embedded_causes, has_embedded
 from controllers.custom.naming import version_order
 from controllers.custom.node import Node, read
 from controllers.custom.ownership import type_from
@@ -168,6 +169,7 @@ class Rules:
         self.api_version = api_version
         self._kind = kind
         self._ruled = cel.has_rules(self.node)
+        self._embeds = has_embedded(self.node)
         self._status = "status" in subresources
         self._scale: Mapping[str, Any] | None = subresources.get("scale")
 
@@ -205,15 +207,18 @@ class Rules:
 
     def validate(self, document: Document) -> list[Cause]:
         """Check an object that is made."""
-        causes = validate(document, self.schema) + scale_causes(document, self._scale)
+        causes = validate(document, self.schema) + scale_causes(document, self._scale) + self._inner(document)
         causes += lists.repeated(document, self.node)
         return causes + self._broken(document, None, causes)
 
     def validate_update(self, document: Document, old: Mapping[str, Any]) -> list[Cause]:
         """Check a change: nothing is asked of what it leaves as it was."""
-        causes = validate(document, self.schema, "", old) + scale_causes(document, self._scale)
+        causes = validate(document, self.schema, "", old) + scale_causes(document, self._scale) + self._inner(document)
         causes += self._repeated(document, old)
         return causes + self._broken(document, old, causes)
+
+    def _inner(self, document: Document) -> list[Cause]:
+        return embedded_causes(document, self.node) if self._embeds else []
 
     def status_rules(self, document: Document, old: Mapping[str, Any]) -> list[Cause]:
         """Check a change of the status."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.custom import shaping
+from controllers.custom.embedded import embedded_causes
 from controllers.custom.formats import FORMATS, plain
 from controllers.custom.node import META, read
 from controllers.custom.rules import default_causes, leads, rule_causes
@@ -315,25 +316,25 @@ def _stands(judged: Schema, schema: Schema | None, where: str, path: str) -> lis
 
 def _defaults(schema: Schema, path: str, *, root: bool = False) -> list[Cause]:
     causes: list[Cause] = []
-    if schema.get("default") is not None and not root:
-        causes += _default(schema, f"{path}.default")
+    if schema.get("default") is not None:
+        causes += _default(schema, f"{path}.default", root=root)
     for part, one in children(schema):
         if part.startswith(("items", "additionalProperties", "properties[")):
             causes += _defaults(one, f"{path}.{part}")
     return causes
 
 
-def _default(schema: Schema, path: str) -> list[Cause]:
+def _default(schema: Schema, path: str, *, root: bool = False) -> list[Cause]:
     default = schema["default"]
     node = read(schema)
+    if inner := embedded_causes(default, node, path, root=root):
+        return inner
     if isinstance(default, dict | list):
         holder = {"value": msgspec.json.decode(msgspec.json.encode(default))}
         unknown: list[str] = []
         shaping.prune(holder["value"], node, "", unknown)
         if unknown:
             return [fields.bad(path, default, "must not have unknown fields")]
-        shaping.fill(holder["value"], node)
-        default = holder["value"]
     # Where it lies its sentences do not say.
     causes = [replace(one, field=below(path, one.field)) for one in value_causes(default, _of_defaults(schema))]
     return causes or default_causes(default, node, path)

@@ -78,6 +78,10 @@ def _same(value: Any, old: Any) -> bool:
     return type(value) is type(old) and bool(value == old) and msgspec.json.encode(value) == msgspec.json.encode(old)
 
 
+_WHOLE_MAX: Final = 2**53
+"""From here on a number with a point is no whole one, whatever it is (swag.IsFloat64AJSONInteger)."""
+
+
 def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
     if schema.get("x-kubernetes-int-or-string"):
         return ("integer", "string")
@@ -87,6 +91,9 @@ def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
 def _json_type(value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        # Go reads it as a number with a point.
+        return "number"
     names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
     return names.get(type(value), "null")
 
@@ -100,7 +107,7 @@ def _type(value: Any, schema: Mapping[str, Any], path: str) -> list[Cause]:
     known = form in FORMATS
     if not types and not known:
         return []
-    whole = given == "number" and float(value).is_integer() and "integer" in types
+    whole = given == "number" and abs(value) < _WHOLE_MAX and float(value).is_integer() and "integer" in types
     fits = given in types or whole or (given == "integer" and "number" in types)
     if known and given not in ("string", "array") and not fits:
         return [_mistyped(path, schema["format"], "int64" if given == "integer" else "")]

@@ -13,12 +13,13 @@ import msgspec
 
 from controllers.log.operations import Create
 from controllers.log.store import copy_object
+from controllers.registry import fields
 from controllers.registry.checking import check, too_deep, zero_of
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind
 from controllers.registry.schema import is_model
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
 
 YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
 """What a reader of YAML says first: a line for each fault follows."""
@@ -227,6 +228,9 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any], *, is_cust
         raise Unreadable(
             400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
         )
+    if is_custom and sent == api_version:
+        name = (given.get("metadata") or {}).get("name") if isinstance(given.get("metadata"), Mapping) else ""
+        raise invalid(of, api_version.rpartition("/")[0], name or "", [fields.bad("kind", of, f"must be {kind}")])
     if of == kind and (is_custom or reads_too(sent, of)):
         raise bad_request(
             f"the API version in the data ({sent}) does not match the expected API version ({api_version})"

@@ -50,7 +50,7 @@ def _defaults(document: Document) -> None:
     if service is not None and service.get("port") is None:
         service["port"] = 443
     status = child(document, "status")
-    storage = next((one.get("name") for one in spec.get("versions") or () if one.get("storage")), None)
+    storage = next((one.get("name") or "" for one in spec.get("versions") or () if one.get("storage")), None)
     stored = status.get("storedVersions") or []
     if storage is not None and storage not in stored:
         status["storedVersions"] = [*stored, storage]
