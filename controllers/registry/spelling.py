@@ -39,10 +39,20 @@ def of_document(
     """Return how members of a document are to be stored where their spelling counts; `spelled`: as they were sent."""
     if not kind.spelled:
         return None
-    by_keys = isinstance(operation, Patch) and operation.patch_type in ("strategic", "apply")
-    encode = _by_keys if by_keys else _as_it_stands
     known = spelled or {}
-    return {name: msgspec.Raw(known.get(name) or encode(document[name])) for name in kind.spelled if name in document}
+    return {
+        name: msgspec.Raw(known.get(name) or (_by_keys if _apart(operation, name) else _as_it_stands)(document[name]))
+        for name in kind.spelled
+        if name in document
+    }
+
+
+def _apart(operation: Operation, name: str) -> bool:
+    """Return whether a write took a member apart, so that it is put together by its keys."""
+    if not isinstance(operation, Patch):
+        return False
+    merged = isinstance(operation.patch, dict) and isinstance(operation.patch.get(name), dict)
+    return operation.patch_type in ("strategic", "apply") or (operation.patch_type == "merge" and merged)
 
 
 def kept(kind: Kind, data: bytes) -> dict[str, msgspec.Raw] | None:

@@ -54,6 +54,20 @@ def test_a_patch_respells_what_it_leaves_alone(spelled: bytes | None, patch_type
         assert cluster.patch(REVISIONS, "r", patch, patch_type)["metadata"]["labels"] == {"a": "b"}
 
 
+@pytest.mark.parametrize(
+    ("patch", "shown"),
+    [
+        ({"metadata": {"labels": {"a": "b"}}}, '{"b":1,"a":[2]}'),
+        ({"metadata": {"labels": {"a": "b"}}, "data": {"b": 1}}, '{"a":[2],"b":1}'),
+    ],
+)
+def test_what_a_merge_patch_goes_through_is_shown_by_its_keys(patch: dict[str, Any], shown: str) -> None:
+    cluster = Cluster()
+    made(cluster, SPACED)
+    error = refusal(cluster.patch, REVISIONS, "r", patch, "merge")
+    assert [cause.message for cause in error.causes] == [f"Invalid value: {shown}: field is immutable"]
+
+
 def test_who_sends_it_as_it_was_may_change_the_rest_and_a_delete_leaves_it() -> None:
     cluster = Cluster()
     document = made(cluster, SPACED)
