@@ -1,6 +1,6 @@
 """Makes the ResourceClaims that pods ask for by templates, and lets go of those that no pod needs any more.
 
-Source: pkg/controller/resourceclaim/controller.go, v1.34. Nothing allocates a claim here: whoever writes an allocation
+Source: pkg/controller/resourceclaim/controller.go, v1.34. The scheduler allocates them; whoever writes an allocation
 by hand sees it reserved for the pods that use it, and given back after the last one.
 """
 
