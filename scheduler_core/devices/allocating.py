@@ -15,7 +15,7 @@ from scheduler_core.devices.claims import key_of, requests_of
 from scheduler_core.devices.constraints import MatchAttribute
 from scheduler_core.devices.outcome import Chosen, outcome
 from scheduler_core.devices.pools import Device, Pool, Slices
-from scheduler_core.devices.requests import RESULTS_MAX, AllocationError, Request, read
+from scheduler_core.devices.requests import RESULTS_MAX, AllocationError, Request, Selected, read
 from scheduler_core.snapshot.node_info import NodeInfo
 
 TRIES_MAX: Final = 20_000
@@ -48,6 +48,7 @@ class Allocator:
         self.taken = taken
         self._class_of = class_of
         self._slices = Slices(slices)
+        self._selected: dict[tuple[str, str], Selected] = {}
 
     def allocate(self, node: NodeInfo) -> list[dict[str, Any]] | None:
         """Return an AllocationResult for each claim, None where the node has not what they need.
@@ -56,13 +57,16 @@ class Allocator:
             AllocationError: something is wrong with a claim, a class or a pool.
             GivenUpError: it takes too long.
         """
-        search = _Search(self.taken, self._slices.pools(node), self.claims, self._class_of)
+        search = _Search(self.taken, self._slices.pools(node), self.claims, self._read)
         if not search.claim(0):
             return None
         return [
             outcome(claim, chosen, requests)
             for claim, chosen, requests in zip(self.claims, search.chosen, search.used, strict=True)
         ]
+
+    def _read(self, claim: FrozenDocument, pools: Sequence[Pool], asked: Mapping[str, Any]) -> list[Request]:
+        return read(claim, pools, self._class_of, asked, self._selected)
 
     def account(self, node: NodeInfo) -> list[dict[str, Any]]:
         """Return, request by request, how many devices of a node it could have, and how many of those are free.
@@ -73,7 +77,7 @@ class Allocator:
         pools = self._slices.pools(node)
         for claim in self.claims:
             for asked in requests_of(claim):
-                for request in read(claim, pools, self._class_of, asked):
+                for request in self._read(claim, pools, asked):
                     there = [one for pool in pools for one in pool.devices]
                     fitting = [one for one in there if request.could_have(one)]
                     free = [one for one in fitting if request.is_admin or one.id not in self.taken]
@@ -98,11 +102,11 @@ class _Search:
         taken: set[DeviceId],
         pools: Sequence[Pool],
         claims: Sequence[FrozenDocument],
-        class_of: Callable[[str], FrozenDocument | None],
+        ask: Callable[[FrozenDocument, Sequence[Pool], Mapping[str, Any]], list[Request]],
     ) -> None:
         self._taken = taken
         self._pools = pools
-        self._requests = [[read(claim, pools, class_of, asked) for asked in requests_of(claim)] for claim in claims]
+        self._requests = [[ask(claim, pools, asked) for asked in requests_of(claim)] for claim in claims]
         for claim, requests in zip(claims, self._requests, strict=True):
             least = sum(min(one.wanted for one in alternatives) for alternatives in requests if alternatives)
             if least > RESULTS_MAX:

@@ -21,6 +21,9 @@ ALL: Final = "All"
 EXACT_COUNT: Final = "ExactCount"
 
 
+Selected = dict[int, bool]
+
+
 class AllocationError(Exception):
     """Something is wrong with a claim, a class or a pool; the text is upstream's."""
 
@@ -39,6 +42,7 @@ class Request:
         takes_all: whether it asks for every device that it selects.
         wanted: how many devices.
         devices: those, where it asks for all.
+        selected: identity of what is told of a device → whether it is selected; kept from node to node.
     """
 
     claim: FrozenDocument
@@ -50,7 +54,7 @@ class Request:
     takes_all: bool
     wanted: int
     devices: list[Device] = field(default_factory=list)
-    _selected: dict[tuple[str, str, str], bool] = field(default_factory=dict)
+    selected: Selected = field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
@@ -67,9 +71,9 @@ class Request:
         Raises:
             AllocationError: an expression has no answer.
         """
-        known = self._selected.get(device.id)
+        known = self.selected.get(id(device.told))
         if known is None:
-            known = self._selected[device.id] = self._asked(device)
+            known = self.selected[id(device.told)] = self._asked(device)
         return known
 
     def _asked(self, device: Device) -> bool:
@@ -97,6 +101,7 @@ def read(
     pools: Sequence[Pool],
     class_of: Callable[[str], FrozenDocument | None],
     asked: Mapping[str, Any],
+    selected: dict[tuple[str, str], Selected],
 ) -> list[Request]:
     """Return the alternatives of one request, the preferred one first.
 
@@ -105,14 +110,16 @@ def read(
         pools: those that the node reaches.
         class_of: returns a DeviceClass.
         asked: the request.
+        selected: claim and request → which devices it selects, as far as that is known from other nodes.
 
     Raises:
         AllocationError: it cannot be read, or asks for all of a pool that is not whole.
     """
     exactly = asked.get("exactly")
     if exactly is not None:
-        return [_one(claim, pools, class_of, asked["name"], "", exactly)]
-    return [_one(claim, pools, class_of, sub["name"], asked["name"], sub) for sub in asked.get("firstAvailable") or ()]
+        return [_one(claim, pools, class_of, asked["name"], "", exactly, selected)]
+    alternatives = asked.get("firstAvailable") or ()
+    return [_one(claim, pools, class_of, one["name"], asked["name"], one, selected) for one in alternatives]
 
 
 def _one(
@@ -122,6 +129,7 @@ def _one(
     name: str,
     parent: str,
     asked: Mapping[str, Any],
+    selected: dict[tuple[str, str], Selected],
 ) -> Request:
     whose = f"claim {key_of(claim)}, request {name}"
     class_name = asked.get("deviceClassName") or ""
@@ -142,6 +150,7 @@ def _one(
         mode == ALL,
         int(asked.get("count") or 1),
     )
+    request.selected = selected.setdefault((key_of(claim), request.full_name), {})
     if request.takes_all:
         for pool in pools:
             if pool.incomplete:
