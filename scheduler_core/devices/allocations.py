@@ -58,8 +58,7 @@ class Allocations:
         documents = self._actual.list(CLAIMS)
         if not self._kept:
             return documents
-        over = ((document, self._over(key_of(document), document)) for document in documents)
-        return [document if newer is None else newer for document, newer in over]
+        return [self._over(key_of(document), document) or document for document in documents]
 
     def _over(self, key: str, document: FrozenDocument | None) -> FrozenDocument | None:
         kept = self._kept.get(key)
