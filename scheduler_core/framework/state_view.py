@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from scheduler_core.api.document import at
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.snapshot.node_info import PodInfo
 
@@ -80,6 +81,10 @@ def _plain(value: Any) -> str | None:
         return value.name
     if isinstance(value, PodInfo):
         return f"pod {value.key}"
+    if isinstance(value, Mapping) and at(value, "metadata", "name"):
+        # Objects of the API are named.
+        names = (at(value, "metadata", "namespace"), value["metadata"]["name"])
+        return f"{value.get('kind', 'object')} {'/'.join(filter(None, names))}"
     return str(value) if isinstance(value, int | float | str | np.generic) else None
 
 

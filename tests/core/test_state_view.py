@@ -51,6 +51,8 @@ def _shown(value: Any) -> str:
         ((("cpu", 100), ("memory", 64)), "map[cpu:100 memory:64]"),
         ({str(one): one for one in range(9)}, "map[0:0 1:1 2:2 3:3 … 5 more]"),
         ((), "[]"),
+        ([{"kind": "ResourceClaim", "metadata": {"namespace": "a", "name": "b"}}], "[ResourceClaim a/b]"),
+        ({"metadata": {"name": "n1"}}, "object n1"),
         (
             Kept(1, Kept(2, Kept(3, Kept(4)))),
             "Kept{number:1 inside:Kept{number:2 inside:Kept{number:3 inside:Kept}}}",
