@@ -14,8 +14,6 @@ from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_
 from controllers.kit.pods import controller_of
 from controllers.log.operations import Create, Delete, Patch, Update
 from controllers.resourceclaim.documents import (
-    CLAIMS,
-    FINALIZER,
     TEMPLATES,
     claim_from,
     claim_of,
@@ -25,9 +23,7 @@ from controllers.resourceclaim.documents import (
 )
 from scheduler_core.api.document import Document, has_ended
 from scheduler_core.api.errors import ApiError
-
-RESERVED_FOR: Final = 256
-"""Pods for which a claim may be reserved (ResourceClaimReservedForMaxSize)."""
+from scheduler_core.devices.claims import CLAIMS, FINALIZER, RESERVED_FOR_MAX
 
 REMEMBERED_MS: Final = 60_000
 """So long a claim that was made counts as there, whatever becomes of it (the mutation cache's life)."""
@@ -154,7 +150,7 @@ class ResourceClaims:
             status = claim.get("status") or {}
             reserved: Sequence[Document] = status.get("reservedFor") or ()
             uid = pod["metadata"]["uid"]
-            if "allocation" not in status or len(reserved) >= RESERVED_FOR:
+            if "allocation" not in status or len(reserved) >= RESERVED_FOR_MAX:
                 continue
             if any(one.get("uid") == uid for one in reserved):
                 continue

@@ -11,10 +11,7 @@ from typing import Any, Final
 from controllers.kit.pods import controller_of, owner_reference
 from scheduler_core.api.document import Document
 
-CLAIMS: Final = "resourceclaims.resource.k8s.io"
 TEMPLATES: Final = "resourceclaimtemplates.resource.k8s.io"
-FINALIZER: Final = "resource.kubernetes.io/delete-protection"
-"""What holds a claim while it is allocated."""
 
 _MADE_FOR: Final = "resource.kubernetes.io/pod-claim-name"
 _BASE_LENGTH: Final = 57

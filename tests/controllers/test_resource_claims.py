@@ -6,7 +6,8 @@ from typing import Any
 
 from controllers.log.operations import Delete, Patch
 from controllers.resourceclaim.controller import REMEMBERED_MS
-from controllers.resourceclaim.documents import CLAIMS, FINALIZER, claim_from
+from controllers.resourceclaim.documents import claim_from
+from scheduler_core.devices.claims import CLAIMS, FINALIZER
 from tests.tools.lab import Document, Lab, node, pod
 
 DEVICES = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}

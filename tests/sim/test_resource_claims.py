@@ -10,9 +10,9 @@ import pytest
 
 from controllers.log.operations import Delete, Patch
 from controllers.resourceclaim.controller import REMEMBERED_MS
-from controllers.resourceclaim.documents import CLAIMS, TEMPLATES
+from controllers.resourceclaim.documents import TEMPLATES
 from scheduler_core.api.document import has_ended
-from scheduler_core.devices.claims import allocation_of, devices_in, reserved_for
+from scheduler_core.devices.claims import CLAIMS, allocation_of, devices_in, reserved_for
 from tests.controllers.scheduler.test_devices import DRIVER, device_class, gpu, slice_of
 from tests.controllers.test_resource_claims import GPU, asking, template
 from tests.tools.lab import Document, Lab, any_of, node
