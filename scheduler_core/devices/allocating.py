@@ -48,7 +48,7 @@ class Allocator:
         self.taken = taken
         self._class_of = class_of
         self._slices = Slices(slices)
-        self._selected: dict[tuple[str, str], Selected] = {}
+        self._selected: dict[tuple[str, str, str], Selected] = {}
 
     def allocate(self, node: NodeInfo) -> list[dict[str, Any]] | None:
         """Return an AllocationResult for each claim, None where the node has not what they need.

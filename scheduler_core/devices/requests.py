@@ -20,7 +20,6 @@ RESULTS_MAX: Final = 32
 ALL: Final = "All"
 EXACT_COUNT: Final = "ExactCount"
 
-
 Selected = dict[int, bool]
 
 
@@ -41,8 +40,8 @@ class Request:
         is_admin: whether it looks at devices beside those who have them.
         takes_all: whether it asks for every device that it selects.
         wanted: how many devices.
-        devices: those, where it asks for all.
         selected: identity of what is told of a device → whether it is selected; kept from node to node.
+        devices: those, where it asks for all.
     """
 
     claim: FrozenDocument
@@ -53,8 +52,8 @@ class Request:
     is_admin: bool
     takes_all: bool
     wanted: int
+    selected: Selected
     devices: list[Device] = field(default_factory=list)
-    selected: Selected = field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
@@ -101,7 +100,7 @@ def read(
     pools: Sequence[Pool],
     class_of: Callable[[str], FrozenDocument | None],
     asked: Mapping[str, Any],
-    selected: dict[tuple[str, str], Selected],
+    selected: dict[tuple[str, str, str], Selected],
 ) -> list[Request]:
     """Return the alternatives of one request, the preferred one first.
 
@@ -110,7 +109,7 @@ def read(
         pools: those that the node reaches.
         class_of: returns a DeviceClass.
         asked: the request.
-        selected: claim and request → which devices it selects, as far as that is known from other nodes.
+        selected: claim, parent and name of a request → which devices it selects, as far as other nodes have told.
 
     Raises:
         AllocationError: it cannot be read, or asks for all of a pool that is not whole.
@@ -129,7 +128,7 @@ def _one(
     name: str,
     parent: str,
     asked: Mapping[str, Any],
-    selected: dict[tuple[str, str], Selected],
+    selected: dict[tuple[str, str, str], Selected],
 ) -> Request:
     whose = f"claim {key_of(claim)}, request {name}"
     class_name = asked.get("deviceClassName") or ""
@@ -149,8 +148,8 @@ def _one(
         bool(asked.get("adminAccess")),
         mode == ALL,
         int(asked.get("count") or 1),
+        selected.setdefault((key_of(claim), parent, name), {}),
     )
-    request.selected = selected.setdefault((key_of(claim), request.full_name), {})
     if request.takes_all:
         for pool in pools:
             if pool.incomplete:
