@@ -275,11 +275,9 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
         allowed.message = _allowed(principal, verb, target)
     if verb not in target.verbs or not _routed(target, verb):
-        raise (
-            not_supported(target.kind.resource, verb)
-            if target.kind.kept_in and target.subresource
-            else (method_not_allowed())
-        )
+        if target.kind.kept_in and target.subresource:
+            raise not_supported(target.kind.resource, verb)
+        raise method_not_allowed()
     check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)
     _check_path_name(target.name)
     if not target.simulated:

@@ -15,6 +15,7 @@ import msgspec
 from controllers.custom.formats import FORMATS, matches, plain
 from controllers.registry import fields
 from controllers.registry.gotext import quoted
+from controllers.registry.reading import is_same
 from scheduler_core.api.errors import Cause
 
 _NONE: Final = object()
@@ -53,7 +54,7 @@ def validate(value: Any, schema: Mapping[str, Any], path: str = "", old: Any = _
 
 
 def _schema(value: Any, schema: Mapping[str, Any], path: str, old: Any) -> Found:
-    if old is not _NONE and _same(value, old):
+    if old is not _NONE and is_same(value, old):
         return Found([], 1)
     if value is None:
         return Found(_type(value, schema, path) + _enum(value, schema, path), 1)
@@ -70,12 +71,6 @@ def _schema(value: Any, schema: Mapping[str, Any], path: str, old: Any) -> Found
         if len(causes) > CAUSES_MAX:
             break
     return Found(causes, good + 1)
-
-
-def _same(value: Any, old: Any) -> bool:
-    if value is old:
-        return True
-    return type(value) is type(old) and bool(value == old) and msgspec.json.encode(value) == msgspec.json.encode(old)
 
 
 _WHOLE_MAX: Final = 2**53
