@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from controllers.custom.naming import APPROVED, approval, is_protected
 from controllers.custom.node import Node, read
-from controllers.custom.schemas import has, schema_causes
+from controllers.custom.schemas import schema_causes
+from controllers.custom.walking import has
 from controllers.registry import fields
 from controllers.registry.webhook_clients import client_causes
 from scheduler_core.api.document import Document, condition

@@ -1,14 +1,14 @@
-"""What is wrong with a schema: whether it is structural, and what may stand in it.
+"""What is wrong with a schema: its structure, its defaults, and what may stand in it.
 
-Source: k8s.io/apiextensions-apiserver (pkg/apiserver/schema/validation.go, convert.go, complete.go, defaulting/
-validation.go; pkg/apis/apiextensions/validation/validation.go, ValidateCustomResourceDefinitionOpenAPISchema), v1.34.
+Source: k8s.io/apiextensions-apiserver (pkg/apiserver/schema/defaulting/validation.go; pkg/apis/apiextensions/
+validation/validation.go, ValidateCustomResourceDefinitionOpenAPISchema), v1.34.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -17,23 +17,18 @@ from controllers.custom.embedded import embedded_causes
 from controllers.custom.formats import FORMATS, plain
 from controllers.custom.node import META, read
 from controllers.custom.rules import default_causes, leads, rule_causes
+from controllers.custom.structural import complete, foreign, invariants
 from controllers.custom.values import below
 from controllers.custom.values import validate as value_causes
+from controllers.custom.walking import Schema, children, count
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
-from scheduler_core.expressions.patterns import pattern_error
-
-Schema = Mapping[str, Any]
 
 TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 NODES_MAX: Final = 20_000
 """Parts of the schema of one version; a larger one is refused: each costs some kilobytes of memory."""
 
-PATTERN_CHARS_MAX: Final = 4_096
-"""Letters of one pattern; a longer one is refused."""
-
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-_INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
 _AT_ROOT: Final = {
     "description": "Description",
     "type": "Type",
@@ -61,50 +56,6 @@ _AT_ROOT: Final = {
 """What may stand at the root where the status is a part of its own, and what Go calls it."""
 
 _UNSUPPORTED: Final = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
-_NESTED_EMPTY: Final = (
-    ("type", "must be empty to be structural"),
-    ("additionalProperties", "must be undefined to be structural"),
-    ("default", "must be undefined to be structural"),
-    ("title", "must be empty to be structural"),
-    ("description", "must be empty to be structural"),
-    ("nullable", "must be false to be structural"),
-    ("x-kubernetes-preserve-unknown-fields", "must be false to be structural"),
-    ("x-kubernetes-embedded-resource", "must be false to be structural"),
-    ("x-kubernetes-int-or-string", "must be false to be structural"),
-    ("x-kubernetes-list-map-keys", "must be empty to be structural"),
-    ("x-kubernetes-list-type", "must be undefined to be structural"),
-    ("x-kubernetes-map-type", "must be undefined to be structural"),
-    ("x-kubernetes-validations", "must be empty to be structural"),
-)
-
-
-def children(schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """Yield (path below, schema) of the schemas inside one."""
-    for key in ("items", "additionalProperties", "not", "additionalItems"):
-        if isinstance(schema.get(key), Mapping):
-            yield key, schema[key]
-    for key in ("properties", "patternProperties", "definitions", "dependencies"):
-        for name, one in (schema.get(key) or {}).items():
-            if isinstance(one, Mapping):
-                yield f"{key}[{name}]", one
-    for key in ("allOf", "anyOf", "oneOf"):
-        for index, one in enumerate(schema.get(key) or ()):
-            yield f"{key}[{index}]", one
-    if isinstance(schema.get("items"), list):
-        for index, one in enumerate(schema["items"]):
-            yield f"items[{index}]", one
-
-
-def has(schema: Schema | None, wanted: Callable[[Schema], bool]) -> bool:
-    """Return whether something is so in a schema or in one inside."""
-    if schema is None:
-        return False
-    return wanted(schema) or any(has(one, wanted) for _, one in children(schema))
-
-
-def count(schema: Schema) -> int:
-    """Return how many parts a schema has."""
-    return 1 + sum(count(one) for _, one in children(schema))
 
 
 def unknown_formats(schema: Schema) -> list[str]:
@@ -121,15 +72,15 @@ def schema_causes(schema: Schema, path: str, *, status: bool) -> list[Cause]:
     causes = _root(schema, path) if status else []
     if schema.get("nullable"):
         causes.append(fields.not_allowed(f"{path}.nullable", "nullable cannot be true at the root"))
-    foreign = _foreign(schema)
-    if not foreign:
+    part = foreign(schema)
+    if not part:
         structural = sorted(
-            _invariants(schema, path, "root") + _complete(schema, path), key=lambda one: (one.field, one.message)
+            invariants(schema, path, "root") + complete(schema, path), key=lambda one: (one.field, one.message)
         )
         causes += structural or _defaults(schema, path, root=True)
     causes += _allowed(schema, path, _Place(root=True))
-    if foreign and not causes:
-        causes.append(fields.bad(path, "", f"OpenAPIV3Schema '{foreign}' is not supported"))
+    if part and not causes:
+        causes.append(fields.bad(path, "", f"OpenAPIV3Schema '{part}' is not supported"))
     # Rules are read where the schema that they are about is good.
     return causes or rule_causes(schema, path)
 
@@ -144,171 +95,6 @@ def _root(schema: Schema, path: str) -> list[Cause]:
             why = f"only [{told}] fields are allowed at the root of the schema if the status subresource is enabled"
             return [fields.bad(path, schema, why)]
     return []
-
-
-# Whether it is structural.
-
-_FOREIGN: Final = (
-    ("id", "id"),
-    ("$schema", "schema"),
-    ("$ref", "$ref"),
-    ("patternProperties", "patternProperties"),
-    ("dependencies", "dependencies"),
-    ("additionalItems", "additionalItems"),
-    ("definitions", "definitions"),
-)
-"""What upstream makes no structural schema of, and how it calls it."""
-
-
-def _foreign(schema: Schema) -> str:
-    """Return the first of what stands in a schema and in no structural one; empty: nothing (NewStructural)."""
-    own = next((told for key, told in _FOREIGN if schema.get(key)), "")
-    if not own and isinstance(schema.get("items"), list) and schema["items"]:
-        own = "items"
-    return own or next(filter(None, (_foreign(one) for _, one in children(schema))), "")
-
-
-def _invariants(schema: Schema, path: str, level: str) -> list[Cause]:
-    kind = schema.get("type") or ""
-    items, more, properties = schema.get("items"), schema.get("additionalProperties"), schema.get("properties") or {}
-    causes: list[Cause] = []
-    if kind == "array" and not isinstance(items, Mapping):
-        causes.append(fields.required(f"{path}.items", "must be specified"))
-    if isinstance(items, Mapping):
-        causes += _invariants(items, f"{path}.items", "item")
-    for name, one in properties.items():
-        causes += _invariants(one, f"{path}.properties[{name}]", "field")
-    if more is not None:
-        if level == "root":
-            causes.append(fields.not_allowed(f"{path}.additionalProperties", "must not be used at the root"))
-        if isinstance(more, Mapping):
-            causes += _invariants(more, f"{path}.additionalProperties", "field")
-    either, keeps = (
-        bool(schema.get("x-kubernetes-int-or-string")),
-        bool(schema.get("x-kubernetes-preserve-unknown-fields")),
-    )
-    embedded = bool(schema.get("x-kubernetes-embedded-resource"))
-    for said, key in ((keeps, "x-kubernetes-preserve-unknown-fields"), (embedded, "x-kubernetes-embedded-resource")):
-        if either and said:
-            why = "must be false if x-kubernetes-int-or-string is true"
-            causes.append(fields.bad(f"{path}.{key}", True, why))
-    causes += _junctors(schema, path, level)
-    causes += _typed(schema, path, level, kind, free=either or keeps, embedded=embedded)
-    if level == "root" or embedded:
-        for name in ("kind", "apiVersion"):
-            if name in properties and properties[name].get("type") != "string":
-                found = properties[name].get("type") or ""
-                causes.append(fields.bad(f"{path}.properties[{name}].type", found, "must be string"))
-    if "metadata" in properties:
-        causes += _metadata(properties["metadata"], f"{path}.properties[metadata]", level, embedded)
-    if embedded and not keeps and not properties:
-        why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
-        causes.append(fields.required(f"{path}.properties", why))
-    return causes
-
-
-def _typed(schema: Schema, path: str, level: str, kind: str, *, free: bool, embedded: bool) -> list[Cause]:
-    causes: list[Cause] = []
-    if embedded and kind != "object":
-        why = "must be object if x-kubernetes-embedded-resource is true"
-        causes.append(fields.bad(f"{path}.type", kind, why) if kind else fields.required(f"{path}.type", why))
-    elif not kind and not free:
-        where = {"root": "at the root", "item": "for specified array items", "field": "for specified object fields"}
-        causes.append(fields.required(f"{path}.type", f"must not be empty {where[level]}"))
-    if embedded and schema.get("additionalProperties") is not None:
-        why = "must not be used if x-kubernetes-embedded-resource is set"
-        causes.append(fields.not_allowed(f"{path}.additionalProperties", why))
-    if level == "root" and kind and kind != "object":
-        causes.append(fields.bad(f"{path}.type", kind, "must be object at the root"))
-    return causes
-
-
-def _metadata(schema: Schema, path: str, level: str, embedded: bool) -> list[Cause]:
-    causes: list[Cause] = []
-    if (level == "root" or embedded) and schema.get("type") != "object":
-        causes.append(fields.bad(f"{path}.type", schema.get("type") or "", "must be object"))
-    if level == "root":
-        names = set(schema.get("properties") or ())
-        rest = {key for key, value in schema.items() if value not in (None, False, "")} - {"type", "default"}
-        if names <= {"name", "generateName"}:
-            rest -= {"properties"}
-        if rest:
-            why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
-            causes.append(fields.not_allowed(path, why))
-    return causes
-
-
-def _is_either(schemas: Any) -> bool:
-    return isinstance(schemas, list) and schemas == _INT_OR_STRING
-
-
-def _junctors(schema: Schema, path: str, level: str, *, nested: bool = False) -> list[Cause]:
-    causes: list[Cause] = []
-    all_of: Sequence[Schema] = schema.get("allOf") or ()
-    if not _is_either(schema.get("anyOf")) or nested:
-        for index, one in enumerate(schema.get("anyOf") or ()):
-            causes += _nested(one, f"{path}.anyOf[{index}]")
-    for index, one in enumerate(all_of):
-        excused = index == 0 and not nested and _is_either(one.get("anyOf"))
-        causes += _nested(one, f"{path}.allOf[{index}]", excused=excused)
-    for index, one in enumerate(schema.get("oneOf") or ()):
-        causes += _nested(one, f"{path}.oneOf[{index}]")
-    if schema.get("not") is not None:
-        causes += _nested(schema["not"], f"{path}.not")
-    pattern = schema.get("pattern")
-    if pattern:
-        if len(pattern) > PATTERN_CHARS_MAX:
-            causes.append(fields.too_long(f"{path}.pattern", PATTERN_CHARS_MAX))
-        elif wrong := pattern_error(pattern):
-            why = f"must be a valid regular expression, but isn't: {wrong}"
-            causes.append(fields.bad(f"{path}.pattern", pattern, why))
-    return causes
-
-
-def _nested(schema: Schema, path: str, *, excused: bool = False) -> list[Cause]:
-    """Check a schema that only judges values."""
-    causes = _junctors({**schema, "anyOf": None} if excused else schema, path, "", nested=True)
-    if isinstance(schema.get("items"), Mapping):
-        causes += _nested(schema["items"], f"{path}.items")
-    for name, one in (schema.get("properties") or {}).items():
-        causes += _nested(one, f"{path}.properties[{name}]")
-    for key, why in _NESTED_EMPTY:
-        if schema.get(key) not in (None, False, "", []):
-            causes.append(fields.not_allowed(f"{path}.{key}", why))
-    if "metadata" in (schema.get("properties") or {}):
-        causes.append(fields.not_allowed(f"{path}.properties[metadata]", "must not be specified in a nested context"))
-    return causes
-
-
-def _complete(schema: Schema, path: str) -> list[Cause]:
-    """Return which fields and items the root judges that stand nowhere outside of that; further in nobody looks."""
-    causes: list[Cause] = []
-    for key in ("allOf", "anyOf", "oneOf"):
-        for index, one in enumerate(schema.get(key) or ()):
-            causes += _stands(one, schema, f"{path}.{key}[{index}]", path)
-    if schema.get("not") is not None:
-        causes += _stands(schema["not"], schema, f"{path}.not", path)
-    return causes
-
-
-def _stands(judged: Schema, schema: Schema | None, where: str, path: str) -> list[Cause]:
-    if schema is None:
-        return [fields.required(path, f"because it is defined in {where}")]
-    causes: list[Cause] = []
-    if isinstance(judged.get("items"), Mapping):
-        inner = schema.get("items") if isinstance(schema.get("items"), Mapping) else None
-        causes += _stands(judged["items"], inner, f"{where}.items", f"{path}.items")
-    for name, one in (judged.get("properties") or {}).items():
-        found = (schema.get("properties") or {}).get(name)
-        if found is None and isinstance(schema.get("additionalProperties"), Mapping):
-            found = None
-        causes += _stands(one, found, f"{where}.properties[{name}]", f"{path}.properties[{name}]")
-    for key in ("allOf", "anyOf", "oneOf"):
-        for index, one in enumerate(judged.get(key) or ()):
-            causes += _stands(one, schema, f"{where}.{key}[{index}]", path)
-    if judged.get("not") is not None:
-        causes += _stands(judged["not"], schema, f"{where}.not", path)
-    return causes
 
 
 # Defaults have to be good values themselves.
