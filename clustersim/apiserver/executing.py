@@ -37,6 +37,9 @@ OUTPUT_BYTES_MAX: Final = 4 * 1024 * 1024
 CHUNK_CHARACTERS: Final = 32 * 1024
 """Output is sent in pieces of about this size."""
 
+STREAMS_SECONDS: Final = 0.1
+"""How long a client is left to make its streams: kubectl before 1.34 drops what comes sooner (kubernetes #131203)."""
+
 LOOK_SECONDS: Final = 0.5
 """How often simulated time is looked at while a command sleeps."""
 
@@ -61,6 +64,7 @@ class Execution:
         self._input: asyncio.Queue[str | None] = asyncio.Queue(maxsize=256)
         self._left = OUTPUT_BYTES_MAX
         self._interrupted = asyncio.Event()
+        self._ready_at = asyncio.get_running_loop().time() + STREAMS_SECONDS
 
     async def serve(self) -> None:
         """Run until the command has ended or the client is gone."""
@@ -200,6 +204,7 @@ class Execution:
 
     async def _put(self, channel: int, data: bytes) -> None:
         if data:
+            await asyncio.sleep(self._ready_at - asyncio.get_running_loop().time())
             await self._send({"type": "websocket.send", "bytes": bytes((channel,)) + data})
 
 

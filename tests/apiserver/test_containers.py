@@ -39,7 +39,9 @@ def kubectl(api: Api, namespace: str, request: pytest.FixtureRequest) -> Kubectl
 
     def run(*arguments: str, stdin: str = "", role: str = "teacher") -> subprocess.CompletedProcess[str]:
         api.kubectl_binary = binary
-        return api.kubectl("-n", namespace, *arguments, stdin=stdin, check=False, role=role, tls=True)
+        done = api.kubectl("-n", namespace, *arguments, stdin=stdin, check=False, role=role, tls=True)
+        print(done)  # Where a test fails, all that was said is shown.
+        return done
 
     return run
 
