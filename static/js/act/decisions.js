@@ -73,8 +73,7 @@ export class DecisionLoader {
    */
   follow(view, pod) {
     const object = pod ? objectAt(view, "pods", pod) : null;
-    const held = cycleUnderWay(view)?.cycle;
-    const inHand = held && held.uid === object?.metadata.uid ? held : null;
+    const inHand = handOf(view, pod)?.cycle ?? null;
     const version = [pod, view.ready, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
     this.view = view;
     if (version === this.version) {
@@ -129,10 +128,10 @@ export class DecisionLoader {
    * @param {View} view
    */
   merge(view) {
-    const under = cycleUnderWay(view);
+    const under = handOf(view, this.state.pod);
     const cycle = under?.cycle;
     this.inHand = cycle ?? null;
-    if (under && cycle && cycle.pod === this.state.pod && cycle.trace) {
+    if (under && cycle?.trace) {
       /** @type {Trace} */
       const current = {
         id: cycle.traceId,
@@ -164,4 +163,15 @@ export class DecisionLoader {
     this.state = { ...this.state, traces, selectedTraceId: kept, pinned: this.chosen };
     this.onChange();
   }
+}
+
+/**
+ * The cycle under way where it is about a pod, and who runs it. One of another pod of that name, which is gone, is not.
+ * @param {View} view
+ * @param {string} pod namespace/name
+ */
+function handOf(view, pod) {
+  const under = cycleUnderWay(view);
+  const uid = objectAt(view, "pods", pod)?.metadata.uid;
+  return under && under.cycle.pod === pod && (uid === undefined || under.cycle.uid === uid) ? under : null;
 }

@@ -32,6 +32,20 @@ test("a cycle without an id, as a sealed one is told, waits for no news of its v
   clearTimeout(loader.timer);
 });
 
+test("a cycle in hand about another pod, or about none that is followed, is no news", () => {
+  let told = 0;
+  const loader = new DecisionLoader(silent, () => (told += 1));
+  const view = viewOf([pod("web-1"), pod("web-2"), scheduler({ cycle: cycle({ point: "Score", trace: trace() }) })]);
+  for (const followed of ["", "default/web-2", "default/web-1"]) {
+    loader.follow(view, followed);
+    const once = told;
+    loader.follow({ ...view }, followed);
+    assert.equal(told, once, `following "${followed}", each picture would ask for the next`);
+  }
+  assert.equal(loader.state.traces[0]?.point, "Score");
+  clearTimeout(loader.timer);
+});
+
 test("cycles that have just ended stay shown until what was asked after their end is answered", async () => {
   const answers = /** @type {((traces: object[]) => void)[]} */ ([]);
   const api = /** @type {SessionApi} */ (/** @type {unknown} */ ({
