@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec.structs import FieldInfo
 
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.said import said
@@ -27,8 +29,7 @@ def _struct(document: Any, of: type[msgspec.Struct], path: str) -> Iterator[Caus
     if not isinstance(document, dict):
         yield Cause(path, said("package.mapping", "must be a mapping"))
         return
-    hints = get_type_hints(of, include_extras=True)
-    fields = {field.encode_name: field for field in msgspec.structs.fields(of)}
+    fields, hints = _shape(of)
     for key in document:
         if key not in fields:
             close = get_close_matches(str(key), fields, 1, 0.6)
@@ -43,6 +44,12 @@ def _struct(document: Any, of: type[msgspec.Struct], path: str) -> Iterator[Caus
             yield from _value(document[name], hints[field.name], _below(path, name))
         elif field.required:
             yield Cause(_below(path, name), said("package.required", "is required"))
+
+
+@cache
+def _shape(of: type[msgspec.Struct]) -> tuple[dict[str, FieldInfo], dict[str, Any]]:
+    """Return a struct's fields by the names that they have in a document, and the types by their own."""
+    return {field.encode_name: field for field in msgspec.structs.fields(of)}, get_type_hints(of, include_extras=True)
 
 
 def _value(value: Any, hint: Any, path: str) -> Iterator[Cause]:

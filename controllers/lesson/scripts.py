@@ -8,6 +8,7 @@ played live and headless.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from controllers.lesson.shape import Ask, Step
@@ -18,6 +19,7 @@ from controllers.scenario.shape import Action
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.said import said
+from scheduler_core.cel.language import Wanted
 from scheduler_core.framework.registry import PluginRegistry
 
 RUN_SECONDS: Final = 20.0
@@ -94,15 +96,22 @@ def _wrong(what: str, argument: Document, where: str) -> Iterator[Cause]:
         yield Cause(f"{where}.patches", said("package.patches", "must be a list of merge patches, one a writer"))
 
 
-def wrong_predicate(text: Any, where: str, wanted: Any = "bool") -> Iterator[Cause]:
+def wrong_predicate(text: Any, where: str, wanted: Wanted = "bool") -> Iterator[Cause]:
     """Yield what is wrong with a predicate."""
     if not isinstance(text, str):
         yield Cause(where, said("package.predicate", "must be a predicate, as a text"))
         return
+    yield from (Cause(where, problem) for problem in _problems_of(text, wanted))
+
+
+@lru_cache(maxsize=1024)
+def _problems_of(text: str, wanted: Wanted) -> tuple[str, ...]:
+    """Return what is wrong with a predicate's text: many stand in several steps of a lesson."""
     try:
         Predicate.compile(text, wanted)
     except ExpressionError as wrong:
-        yield from (Cause(where, str(problem)) for problem in wrong.problems)
+        return tuple(str(problem) for problem in wrong.problems)
+    return ()
 
 
 def _is_number(value: Any, most: float) -> bool:

@@ -6,7 +6,7 @@ wire format. What is needed of it is small, so it is read here, field by field.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -85,28 +85,44 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def _numbers_and_bytes(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (field, number, bytes); the one that the field does not have is empty."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        if key & 7 == 0:
-            number, at = _varint(data, at)
-            yield key >> 3, number, b""
-        else:
-            length = 8
-            if key & 7 == 2:
-                length, at = _varint(data, at)
-            yield key >> 3, 0, data[at : at + length]
-            at += length
+def _numbers_and_bytes(data: bytes) -> list[tuple[int, int, bytes]]:
+    """Return (field, number, bytes) of each field; the one that the field does not have is empty."""
+    found: list[tuple[int, int, bytes]] = []
+    at, end = 0, len(data)
+    while at < end:
+        # Most keys and lengths are one byte: this is most of what compiling an expression costs.
+        key = data[at]
+        at += 1
+        if key > 127:
+            key, at = _varint(data, at - 1)
+        wire = key & 7
+        number, length = 0, 8
+        if wire in (0, 2):
+            number = data[at]
+            at += 1
+            if number > 127:
+                number, at = _varint(data, at - 1)
+        if wire == 0:
+            found.append((key >> 3, number, b""))
+            continue
+        if wire == 2:
+            length = number
+        found.append((key >> 3, 0, data[at : at + length]))
+        at += length
+    return found
 
 
-def _messages(data: bytes, field: int) -> Iterator[bytes]:
-    return (value for found, _, value in _numbers_and_bytes(data) if found == field)
+def _messages(data: bytes, field: int) -> list[bytes]:
+    return [value for found, _, value in _numbers_and_bytes(data) if found == field]
+
+
+def _message(data: bytes, field: int) -> bytes:
+    """Return the first of a field; empty where there is none."""
+    return next((value for found, _, value in _numbers_and_bytes(data) if found == field), b"")
 
 
 def _text(data: bytes, field: int) -> str:
-    return next((value.decode() for value in _messages(data, field)), "")
+    return _message(data, field).decode()
 
 
 def _number(data: bytes, field: int) -> int:
@@ -122,7 +138,7 @@ def _expression(data: bytes) -> Expr:
     field, body = next((found, value) for found, _, value in _numbers_and_bytes(data) if found != 2)
     match Form(field):
         case Form.CONSTANT:
-            text = next((value.decode() for value in _messages(body, 6)), None)
+            text = next((value.decode() for found, _, value in _numbers_and_bytes(body) if found == 6), None)
             return Expr(own, Form.CONSTANT, text=text)
         case Form.NAME:
             return Expr(own, Form.NAME, _text(body, 1))
@@ -147,7 +163,7 @@ _KNOWN: Final = ("", "any", "google.protobuf.Timestamp", "google.protobuf.Durati
 
 def _type(data: bytes) -> str:
     """Return a `Type` as its makers write it; what is not told apart here is `dyn`."""
-    field, number, body = next(_numbers_and_bytes(data), (1, 0, b""))
+    field, number, body = next(iter(_numbers_and_bytes(data)), (1, 0, b""))
     match field:
         case 2:
             return "null_type"
@@ -158,9 +174,9 @@ def _type(data: bytes) -> str:
         case 5:
             return _KNOWN[number]
         case 6:
-            return f"list({_type(next(_messages(body, 1), b''))})"
+            return f"list({_type(_message(body, 1))})"
         case 7:
-            return f"map({_type(next(_messages(body, 1), b''))}, {_type(next(_messages(body, 2), b''))})"
+            return f"map({_type(_message(body, 1))}, {_type(_message(body, 2))})"
         case 9:
             return body.decode()
         case 11:
@@ -174,18 +190,12 @@ def _type(data: bytes) -> str:
 
 def read_tree(serialized: bytes) -> Tree:
     """Return the tree of a serialised checked expression, wrapped in `google.protobuf.Any` as the compiler does."""
-    checked = next(_messages(serialized, 2))
+    checked = _message(serialized, 2)
     overloads: dict[int, tuple[str, ...]] = {}
     for entry in _messages(checked, 2):
-        reference = next(_messages(entry, 2), b"")
-        overloads[_number(entry, 1)] = tuple(value.decode() for value in _messages(reference, 3))
-    scalars = frozenset(
-        _number(entry, 1)
-        for entry in _messages(checked, 3)
-        for kind, _, _ in _numbers_and_bytes(next(_messages(entry, 2), b""))
-        if kind in _PRIMITIVE
-    )
-    source = next(_messages(checked, 5), b"")
-    offsets = {_number(entry, 1): _number(entry, 2) for entry in _messages(source, 4)}
-    types = {_number(entry, 1): _type(next(_messages(entry, 2), b"")) for entry in _messages(checked, 3)}
-    return Tree(_expression(next(_messages(checked, 4))), overloads, scalars, offsets, types)
+        overloads[_number(entry, 1)] = tuple(value.decode() for value in _messages(_message(entry, 2), 3))
+    types = {_number(entry, 1): _message(entry, 2) for entry in _messages(checked, 3)}
+    single = (own for own, data in types.items() if any(kind in _PRIMITIVE for kind, _, _ in _numbers_and_bytes(data)))
+    offsets = {_number(entry, 1): _number(entry, 2) for entry in _messages(_message(checked, 5), 4)}
+    told = {own: _type(data) for own, data in types.items()}
+    return Tree(_expression(_message(checked, 4)), overloads, frozenset(single), offsets, told)
