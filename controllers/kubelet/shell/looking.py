@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from typing import Final
 
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.shell.archives import tar
 from controllers.kubelet.shell.asking import ASKING
+from controllers.kubelet.shell.cgroups import ROOT
 from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.inside import DOMAIN
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import SIMULATED, TEXT, is_folder, options, wrong
 from controllers.kubelet.shell.running import Running, Wrote
+
+_MOUNTS: Final = (
+    ("overlay", "/", "rw"),
+    ("proc", "/proc", "rw,nosuid,nodev,noexec"),
+    ("cgroup2", ROOT, "ro,nosuid,nodev,noexec"),
+)
+"""What kind of file system a container has where, and how."""
 
 _STRFTIME: Final = frozenset("YmdHMSsjyaAbBeDFTRzZpIuUnt%N")
 
@@ -113,6 +123,57 @@ def _listed(call: Call, path: str) -> list[str]:
     return sorted({one[len(top) :].partition("/")[0] for one in everything if one.startswith(top) and one != top})
 
 
+def _find(call: Call) -> Running:
+    """Say what lies below folders: by `-name` and `-type`, with `-o` between alternatives."""
+    words = list(call.arguments)
+    tops: list[str] = []
+    while words and not words[0].startswith("-"):
+        tops.append(words.pop(0))
+    wanted: list[list[tuple[str, str]]] = [[]]
+    while words:
+        word = words.pop(0)
+        if word in ("-o", "-or"):
+            wanted.append([])
+        elif word in ("-name", "-type") and words:
+            wanted[-1].append((word, words.pop(0)))
+        elif word not in ("-a", "-print"):
+            return (yield from wrong(call, f"unrecognized: {word}"))
+    code = 0
+    for top in tops or ["."]:
+        if call.shell.read(top) is None and not is_folder(call, top):
+            call.shell.lacks(top)
+            code = yield from wrong(call, f"{top}: No such file or directory")
+            continue
+        if call.shell.lenient and not call.inside.is_volume(call.shell.path(top) + "/"):
+            # What else the image has there is not known.
+            call.shell.unknown.add(call.name)
+        for path in (top, *_below(call, top)):
+            tests = {"-name": path.rstrip("/").rpartition("/")[2], "-type": "d" if is_folder(call, path) else "f"}
+            if any(all(fnmatchcase(tests[how], text) for how, text in every) for every in wanted):
+                yield Wrote(1, path + "\n")
+    return code
+
+
+def _below(call: Call, top: str) -> Iterator[str]:
+    for name in _listed(call, call.shell.path(top)) if is_folder(call, top) else ():
+        path = f"{top.rstrip('/')}/{name}"
+        yield path
+        yield from _below(call, path)
+
+
+def _mount(call: Call) -> Running:
+    given, names = options(call, "to")
+    if names and call.shell.lenient:
+        call.shell.unknown.add(call.name)
+        return 0
+    if names:
+        return (yield from wrong(call, "permission denied (are you root?)"))
+    for what, where, how in _MOUNTS:
+        if given.get("t", what) == what:
+            yield Wrote(1, f"{what.removesuffix('2')} on {where} type {what} ({how},relatime)\n")
+    return 0
+
+
 def _pwd(call: Call) -> Running:
     yield Wrote(1, call.shell.folder + "\n")
     return 0
@@ -204,6 +265,6 @@ PROGRAMS: Final[dict[str, Program]] = {
     **ASKING,
     "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "pwd": _pwd,
     "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc, "nslookup": _nslookup, "help": _help,
-    "tar": tar,
+    "tar": tar, "find": _find, "mount": _mount,
     **dict.fromkeys(REFUSED, _no_process),
 }  # fmt: skip

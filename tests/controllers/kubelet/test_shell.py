@@ -280,3 +280,35 @@ def test_what_is_sent_is_waited_for_by_who_reads_it_alone(script: str, out: str,
     shell.sent = Sent(None)
     assert done(shell, script)[:3] == (out, "", 0)
     assert (shell.sent.text is not None) is reads
+
+
+def test_a_container_sees_what_the_kernel_would_let_it_have() -> None:
+    """What test/e2e/common/node/framework/cgroups of v1.34 looks at before and after a resize."""
+    given = {"requests": {"cpu": "500m", "memory": "64Mi"}, "limits": {"cpu": "1500m", "memory": "128Mi"}}
+    told = {"name": "main", "containerID": "containerd://f00d", "resources": given}
+    container = {
+        **CONTAINER,
+        "resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}},
+        "volumeMounts": [{"name": "groups", "mountPath": "/groups"}],
+    }
+    document = pod_of(container, volumes=[{"name": "groups", "hostPath": {"path": "/sys/fs/cgroup"}}])
+    document["metadata"]["uid"] = "1a-2b"
+    other = {"name": "other", "resources": {"requests": {"cpu": "20m"}, "limits": {"memory": "128Mi"}}}
+    document["spec"]["containers"].append(other)
+    document["status"] |= {"qosClass": "Burstable", "containerStatuses": [told]}
+    inside = look_inside(document, container, Held(), STAGES.answers)
+    shell = Shell(inside, PROGRAMS, NOW_MS, dict(inside.environment), inside.folder)
+    assert (
+        done(shell, "mount -t cgroup2")[0]
+        == "cgroup on /sys/fs/cgroup type cgroup2 (ro,nosuid,nodev,noexec,relatime)\n"
+    )
+    own = "cd /sys/fs/cgroup; head -n 1 cpu.max; cat cpu.weight memory.max"
+    assert done(shell, own)[0] == "150000 100000\n20\n134217728\n", "a resize that is not in force yet does not count"
+    top = "/groups/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1a_2b.slice"
+    assert done(shell, "find /groups -name '*1a_2b*' -o -name '*1a-2b*'")[0] == f"{top}\n"
+    assert done(shell, f"cd {top}; cat cpu.max cpu.weight memory.max; ls")[0] == (
+        "max 100000\n21\n268435456\ncgroup.controllers\ncpu.max\ncpu.weight\ncri-containerd-f00d.scope\nmemory.max\n"
+    ), "it has as much as its containers together, and no end of what one of them has no end"
+    assert done(shell, f"find {top} -type f -name 'cpu*' | wc -l")[0] == "4\n"
+    assert done(shell_in(), "cat /sys/fs/cgroup/cpu.weight /sys/fs/cgroup/cpu.max")[0] == "1\nmax 100000\n"
+    assert done(shell_in(), "find /none")[1:3] == ("find: /none: No such file or directory\n", 1)
