@@ -22,7 +22,7 @@ What the Kubernetes API of a session (`/clusters/<code>/`) serves. This page is 
 
 A new kind is one file, `controllers/kinds/<group>/<kind>.py`, and its line in `controllers/kinds/table.py`
 ([adding a kind](adding-a-kind.md)). Its fields
-come from the generated models of v1.34 (own kinds: `controllers/registry/models/clustersim_v1.py`), and so do type
+come from the generated models of v1.34 (own kinds: `controllers/registry/models/clustersim_v1/`), and so do type
 checks, unknown-field checks, OpenAPI and `kubectl explain`.
 
 All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),
