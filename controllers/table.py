@@ -34,6 +34,7 @@ from controllers.resourceclaim import ResourceClaims
 from controllers.resourcequota import ResourceQuotaController
 from controllers.serviceaccount import RootCertificates, ServiceAccounts
 from controllers.serviceaccount.tokens import Tokens
+from controllers.servicelb import ServiceController
 from controllers.statefulset import StatefulSetController
 from controllers.tainteviction import TaintEvictionController
 from controllers.ttl import TTLController
@@ -131,6 +132,13 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ),
     ControllerEntry(TTLController, TTLController.NAME, TTLController.RESOURCES, workers=5),
     ControllerEntry(CloudNodeController, CloudNodeController.NAME, CloudNodeController.RESOURCES, looks_on_flags=True),
+    ControllerEntry(
+        ServiceController,
+        ServiceController.NAME,
+        ServiceController.RESOURCES,
+        workers=flags.SERVICE_SYNCS,
+        source="service-controller",
+    ),
     ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),
     ControllerEntry(
         PodGCController,

@@ -24,6 +24,7 @@ DAEMONSET_SYNCS: Final = _sync("daemonset", 2, "DaemonSets")
 JOB_SYNCS: Final = _sync("job", 5, "Jobs")
 CRON_JOB_SYNCS: Final = _sync("cron-job", 5, "CronJobs")
 TTL_AFTER_FINISHED_SYNCS: Final = _sync("ttl-after-finished", 5, "finished Jobs")
+SERVICE_SYNCS: Final = _sync("service", 1, "Services with load balancers")
 ENDPOINT_SYNCS: Final = _sync("endpoint", 5, "Endpoints")
 SERVICE_ENDPOINT_SYNCS: Final = _sync("service-endpoint", 5, "Services' EndpointSlices")
 MIRRORING_SYNCS: Final = workers(
@@ -150,6 +151,7 @@ TABLE: Final[tuple[Flag[Any], ...]] = (
     JOB_SYNCS,
     CRON_JOB_SYNCS,
     TTL_AFTER_FINISHED_SYNCS,
+    SERVICE_SYNCS,
     ENDPOINT_SYNCS,
     SERVICE_ENDPOINT_SYNCS,
     MIRRORING_SYNCS,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kinds.coordination.heartbeat import is_running
+from controllers.kit.balancing import is_included
 from controllers.kit.informer import Informers
 from controllers.kit.manager import key_of, split_key
 from controllers.kubelet.orders import Orders, is_off, orders_of
@@ -21,7 +22,6 @@ POLICIES: Final = "networkpolicies.networking.k8s.io"
 WATCHED: Final = (SLICES, "namespaces", POLICIES, "nodes", "pods", "services")
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 ZONE: Final = "topology.kubernetes.io/zone"
-EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 
 
 class Network:
@@ -162,8 +162,7 @@ class Network:
             self._balanced = [
                 str(node["metadata"]["name"])
                 for node in self.nodes.all()
-                if (condition(node, "Ready") or {}).get("status") == "True"
-                and EXCLUDED not in (node["metadata"].get("labels") or {})
+                if (condition(node, "Ready") or {}).get("status") == "True" and is_included(node)
             ]
         if local_to is None:
             return self._balanced

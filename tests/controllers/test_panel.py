@@ -238,6 +238,7 @@ def everything() -> list[Document]:
         certificate_request(),
         made("v1", "PersistentVolumeClaim", "data", claim),
         pod("writer", volumes=[scratch]),
+        made("v1", "Service", "shop", {"type": "LoadBalancer", "ports": [{"port": 80}]}),
         made("resource.k8s.io/v1", "ResourceClaimTemplate", "card", {"spec": {}}),
         pod("counter", resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "card"}]),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, "name": "stray", "ownerReferences": [stray]}},

@@ -42,7 +42,7 @@ export const EN = {
   "arch.about.proxy": "Watches Services and EndpointSlices and turns them into its node's rules. It is made when a client sends through it; another proxy may take its place.",
   "arch.about.person": "A browser or kubectl: requests like everybody's, with a token of their own.",
   "arch.about.session": "Laid out what the cluster began with.",
-  "arch.about.cloud": "Stands in for a provider's machines: a Node whose machine is gone is deleted by the controller cloud-node-lifecycle, through the API server. It asks for nothing itself, so no arrow leads to it.",
+  "arch.about.cloud": "Stands in for a provider: a Node whose machine is gone is deleted by the controller cloud-node-lifecycle, and a Service of type LoadBalancer gets its address by service-lb, both through the API server. It asks for nothing itself, so no arrow leads to it.",
   "arch.about.more": "Nodes that have no place of their own here, each with its kubelet and kube-proxy.",
   "arch.duty.rest": "REST: create, read, update, delete and watch objects",
   "arch.duty.state": "desired and actual state, kept in the store",

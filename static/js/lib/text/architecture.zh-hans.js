@@ -42,7 +42,7 @@ export const ZH_HANS = {
   "arch.about.proxy": "watch Service 和 EndpointSlice，并把它们变成本节点的规则。有客户端经过时才创建；可以换成别的代理。",
   "arch.about.person": "浏览器或 kubectl：请求与其他组件一样，用自己的令牌。",
   "arch.about.session": "布置了集群最初的内容。",
-  "arch.about.cloud": "代表云厂商的机器：机器消失的节点由控制器 cloud-node-lifecycle 经 API server 删除。它自己不发请求，所以没有箭头。",
+  "arch.about.cloud": "代表云厂商：机器消失的节点由控制器 cloud-node-lifecycle 删除，LoadBalancer 类型的 Service 由 service-lb 得到地址，都经过 API server。它自己不发请求，所以没有箭头。",
   "arch.about.more": "这里放不下的节点，每个都有 kubelet 和 kube-proxy。",
   "arch.duty.rest": "REST：创建、读取、更新、删除和 watch 对象",
   "arch.duty.state": "期望与实际状态，保存在存储中",
