@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.custom.node import Node, read
+from controllers.custom.rulecosts import MOST, Costs, cardinality
 from controllers.custom.times import read_text
 from controllers.custom.values import NOWHERE
 from controllers.registry import fields
@@ -27,23 +28,14 @@ BUDGET: Final = 10_000_000
 RULE_COST_MAX: Final = 10_000_000
 """What one rule may cost at most for the largest object that its schema takes, estimated (StaticEstimatedCostLimit)."""
 
-_BYTES: Final = 3 * 1024 * 1024
-"""Bytes of the largest request, from which upstream works out how long lists without `maxItems` may be."""
+TOTAL_COST_MAX: Final = 100_000_000
+"""What all rules of a schema may cost together, estimated (StaticEstimatedCRDCostLimit)."""
 
-_COMMA: Final = 1
-_PAIR: Final = 6
-"""Bytes that lists and maps spend for each value beside it: a comma; quotes, colon and one more letter."""
-
-_LEAST: Final = {"array": 2, "string": 2, "boolean": 4}
-"""Bytes of the shortest value of a type; 1: of any other."""
-
-_COMPARES: Final = 2
-"""What a rule without loops costs at least: it reads something and compares it."""
+_DEAREST: Final = 4
+"""Rules that are named where all together cost too much."""
 
 _STEP: Final = re.compile(r"\.([A-Za-z_]\w*)|\['((?:[^'\\]|\\.)*)'\]")
 _PATH: Final = re.compile(rf"(?:{_STEP.pattern})+")
-_LOOP: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
-_SELF: Final = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)\s*\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
 _BLOCKING: Final = (
     "FieldValueNotSupported",
     "FieldValueRequired",
@@ -101,38 +93,51 @@ def escaped(name: str) -> str:
     return name
 
 
-def rule_causes(schema: Mapping[str, Any], path: str, *, root: bool = True, times: int = 1) -> list[Cause]:
-    """Return what is wrong with the rules of a schema; `times`: how often values of it may stand in an object."""
-    causes: list[Cause] = []
-    rules = schema.get("x-kubernetes-validations") or ()
-    if rules:
-        node = read(schema)
-        for index, rule in enumerate(rules):
-            causes += _rule_causes(rule, node, f"{path}.x-kubernetes-validations[{index}]", times, root=root)
-    items, more = schema.get("items"), schema.get("additionalProperties")
-    if isinstance(items, Mapping):
-        most = schema.get("maxItems")
-        causes += rule_causes(items, f"{path}.items", root=False, times=times * _often(items, most))
-    if isinstance(more, Mapping):
-        most = schema.get("maxProperties")
-        causes += rule_causes(more, f"{path}.additionalProperties", root=False, times=times * _often(more, most, _PAIR))
-    for name, one in (schema.get("properties") or {}).items():
-        causes += rule_causes(one, f"{path}.properties[{name}]", root=False, times=times)
+def rule_causes(schema: Mapping[str, Any], path: str) -> list[Cause]:
+    """Return what is wrong with the rules of a schema."""
+    costs: list[tuple[str, int]] = []
+    causes = _causes_below(schema, path, costs, 1, root=True)
+    total = min(sum(cost for _, cost in costs), MOST)
+    if total > TOTAL_COST_MAX:
+        dearest = sorted((one for one in costs if one[1] >= TOTAL_COST_MAX // 100), key=lambda one: -one[1])[:_DEAREST]
+        why = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+        causes += [fields.not_allowed(where, why) for where, _ in dearest]
+        what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
+        causes.append(fields.not_allowed(path, _dear(what, total, TOTAL_COST_MAX)))
     return causes
 
 
-def _often(item: Mapping[str, Any], most: int | None, beside: int = _COMMA) -> int:
-    """Return how many such values a list may have; `beside`: bytes that a map spends for each beside the value."""
-    return max(int(most), 1) if most is not None else (_BYTES - 2) // (_least(item) + beside)
+def _causes_below(
+    schema: Mapping[str, Any], path: str, costs: list[tuple[str, int]], times: int | None, *, root: bool = False
+) -> list[Cause]:
+    """Return what is wrong with the rules in a part of a schema.
 
-
-def _least(schema: Mapping[str, Any]) -> int:
-    """Return of how many bytes a value is at least: of an object what it must say, and no default says for it."""
-    kind = schema.get("type") or ""
-    if kind != "object":
-        return _LEAST.get(kind, 1)
-    said = [(name, (schema.get("properties") or {}).get(name)) for name in schema.get("required") or ()]
-    return 2 + sum(len(name) + 4 + _least(one) for name, one in said if one is not None and "default" not in one)
+    Args:
+        schema: the part.
+        path: where it lies.
+        costs: takes what each rule and message costs.
+        times: how often values of it may stand in an object; None: that has no bound.
+        root: whether it is a whole object.
+    """
+    causes: list[Cause] = []
+    items, more = schema.get("items"), schema.get("additionalProperties")
+    for name, one in (schema.get("properties") or {}).items():
+        causes += _causes_below(one, f"{path}.properties[{name}]", costs, times)
+    for key, inner, most in (
+        ("additionalProperties", more, schema.get("maxProperties")),
+        ("items", items, schema.get("maxItems")),
+    ):
+        if isinstance(inner, Mapping):
+            below = None if most is None or times is None else times * max(int(most), 0)
+            causes += _causes_below(inner, f"{path}.{key}", costs, below)
+    rules = schema.get("x-kubernetes-validations") or ()
+    if rules:
+        node = read(schema)
+        often = cardinality(node) if times is None else times
+        for index, rule in enumerate(rules):
+            where = f"{path}.x-kubernetes-validations[{index}]"
+            causes += _rule_causes(rule, node, where, (often, costs), root=root)
+    return causes
 
 
 def _compile(rule: Mapping[str, Any], key: str, node: Node, *, root: bool) -> Expression:
@@ -150,7 +155,10 @@ def _optionals(rule: Mapping[str, Any]) -> frozenset[str]:
     return frozenset({"oldSelf"}) if rule.get("optionalOldSelf") else frozenset()
 
 
-def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, root: bool) -> list[Cause]:
+def _rule_causes(
+    rule: Mapping[str, Any], node: Node, path: str, charged: tuple[int, list[tuple[str, int]]], *, root: bool
+) -> list[Cause]:
+    """Return what is wrong with a rule; `charged`: (how often it may be asked, what takes the costs)."""
     text = (rule.get("rule") or "").strip()
     if not text:
         return []
@@ -163,9 +171,7 @@ def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, 
         "OptionalOldSelf": rule.get("optionalOldSelf"),
     }
     causes: list[Cause] = []
-    cost = _estimated(text, node) * times
-    if cost > RULE_COST_MAX:
-        causes.append(fields.not_allowed(f"{path}.rule", _dear("estimated rule cost", cost)))
+    often, costs = charged
     found = None
     try:
         found = _compile(rule, "rule", node, root=root)
@@ -173,21 +179,52 @@ def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, 
         why = "" if good else "cel expression must evaluate to a bool"
     except CompileError as wrong:
         why = wrong.told
-    if why:
+    if why or found is None:
         causes.append(fields.bad(f"{path}.rule", fields.written(told), why))
-    elif (rule.get("messageExpression") or "").strip():
+    else:
+        causes += _charged(found, node, f"{path}.rule", "estimated rule cost", (often, costs), root=root)
         # Nobody looks for the message of a rule that is none.
-        try:
-            if _compile(rule, "messageExpression", node, root=root).type not in ("string", "dyn"):
-                why = "messageExpression must evaluate to a string"
-                causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
-        except CompileError as wrong:
-            why = f"messageExpression {wrong.told}"
-            causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
+        causes += _message_causes(rule, node, path, told, costs, root=root)
     if rule.get("optionalOldSelf") is not None and (found is None or "oldSelf" not in found.roots):
         why = "may not be set if oldSelf is not used in rule"
         causes.append(fields.bad(f"{path}.optionalOldSelf", rule["optionalOldSelf"], why))
     return causes
+
+
+def _message_causes(
+    rule: Mapping[str, Any],
+    node: Node,
+    path: str,
+    told: Mapping[str, Any],
+    costs: list[tuple[str, int]],
+    *,
+    root: bool,
+) -> list[Cause]:
+    """Return what is wrong with the expression of a rule's message."""
+    if not (rule.get("messageExpression") or "").strip():
+        return []
+    where = f"{path}.messageExpression"
+    try:
+        found = _compile(rule, "messageExpression", node, root=root)
+    except CompileError as wrong:
+        return [fields.bad(where, fields.written(told), f"messageExpression {wrong.told}")]
+    if found.type not in ("string", "dyn"):
+        return [fields.bad(where, fields.written(told), "messageExpression must evaluate to a string")]
+    return _charged(found, node, where, "estimated messageExpression cost", (1, costs), root=root)
+
+
+def _charged(
+    found: Expression, node: Node, where: str, what: str, charged: tuple[int, list[tuple[str, int]]], *, root: bool
+) -> list[Cause]:
+    """Note what an expression costs, and refuse it where that is too much."""
+    often, costs = charged
+    cost = min(Costs(found.tree, node, _unescaped, root=root).most() * often, MOST)
+    costs.append((where, cost))
+    return [fields.not_allowed(where, _dear(what, cost, RULE_COST_MAX))] if cost > RULE_COST_MAX else []
+
+
+def _unescaped(node: Node) -> Mapping[str, str]:
+    return {escaped(name): name for name in node.properties}
 
 
 def leads(path: str, node: Node) -> bool:
@@ -202,29 +239,8 @@ def leads(path: str, node: Node) -> bool:
     return True
 
 
-def _estimated(text: str, node: Node) -> int:
-    """Return what a rule costs at least for the largest value of its schema: its loops, where it says over what."""
-    loops = [_length(node, path) for path in _SELF.findall(text)]
-    nested = len(_LOOP.findall(text))
-    cost = _COMPARES if not nested else 10
-    for length in sorted(loops, reverse=True)[:nested]:
-        cost *= max(length, 1)
-    return cost
-
-
-def _length(node: Node, path: str) -> int:
-    for name in filter(None, path.split(".")):
-        found = node.properties.get(name)
-        if found is None:
-            return 1
-        node = found
-    if node.type == "array" and node.items is not None:
-        return _often(node.items.source, node.source.get("maxItems"))
-    return _often(node.extra.source, node.source.get("maxProperties"), _PAIR) if node.extra is not None else 1
-
-
-def _dear(what: str, cost: int) -> str:
-    factor = cost / RULE_COST_MAX
+def _dear(what: str, cost: int, most: int) -> str:
+    factor = cost / most
     shown = "more than 100x" if factor > 100 else f"{factor:f}x" if factor < 1.5 else f"{factor:.1f}x"
     return (
         f"{what} exceeds budget by factor of {shown} (try simplifying the rule, or adding maxItems, maxProperties, "

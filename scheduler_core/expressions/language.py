@@ -105,6 +105,11 @@ class Expression:
         """Return the whole of it as a tree."""
         return self._tree.root
 
+    @property
+    def tree(self) -> Tree:
+        """Return it as it was checked."""
+        return self._tree
+
     def reads(self, root: str) -> frozenset[str]:
         """Return the members of a variable that it selects by name."""
         return frozenset(chain[0].name for name, chain in _chains(self._tree.root) if name == root and chain)

@@ -24,7 +24,7 @@ RULED: dict[str, Any] = {
                 {"rule": "self.low <= self.high", "message": "low is above high", "fieldPath": ".low"},
                 {
                     "rule": "self.x < 100",
-                    "messageExpression": "'x is ' + string(self.x)",
+                    "messageExpression": "'x is %d'.format([self.x])",
                     "reason": "FieldValueForbidden",
                 },
             ],

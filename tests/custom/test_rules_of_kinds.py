@@ -105,3 +105,37 @@ def test_the_message_of_a_rule_that_is_none_is_not_looked_at() -> None:
 @pytest.mark.parametrize("path", [".at", "['at']", ".list"])
 def test_a_path_that_the_schema_tells_of_is_taken(path: str) -> None:
     assert rule_causes(schema(INNER, rule="has(self.at)", fieldPath=path), "s") == []
+
+
+LONG: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 5}, "maxItems": 3_000_000}
+
+
+@pytest.mark.parametrize(
+    ("of", "rule", "told"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, "self.all(x, x.startsWith('a'))", ""),
+        (LONG, "self.all(x, x == 'a')", "1.5x"),
+        (LONG, "self.all(x, x.matches('^a+$'))", "2.1x"),
+        (LONG, "self.all(x, self.exists(y, x == y))", "more than 100x"),
+        (LONG, "self.map(x, x).all(x, x == 'a')", "5.4x"),
+        ({"type": "string"}, "self.contains(self)", "more than 100x"),
+        ({"type": "string", "maxLength": 10}, "self.contains(self)", ""),
+        (INT, "'is ' + string(self) == 'is 1'", "more than 100x"),
+    ],
+)
+def test_a_rule_may_not_cost_more_than_upstream_lets_it(of: dict[str, Any], rule: str, told: str) -> None:
+    causes = rule_causes(schema(of, rule=rule), "s")
+    assert [f"estimated rule cost exceeds budget by factor of {told} " in one.message for one in causes[:1]] == (
+        [True] if told else []
+    )
+
+
+def test_the_message_of_a_rule_costs_and_all_together_do() -> None:
+    causes = rule_causes(schema(INT, rule="self > 1", messageExpression="'not ' + string(self)"), "s")
+    at = "s.properties[v].x-kubernetes-validations[0].messageExpression"
+    assert [cause.field for cause in causes] == [at, at, "s"]
+    assert "estimated messageExpression cost exceeds budget" in causes[0].message
+    assert causes[1].message.endswith(
+        "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+    )
+    assert "estimated rule cost total for entire OpenAPIv3 schema exceeds budget" in causes[2].message
