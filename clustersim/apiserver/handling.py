@@ -255,7 +255,7 @@ def _with_deprecation(request: Request, target: Target, principal: Principal, no
     try:
         answer = _resource(request, target, principal, noted)
     except ApiError as error:
-        if error.code == 405:
+        if error.code == 405 and not error.kind:
             # No route leads to whoever would warn.
             raise
         noted.refused(error)
@@ -276,6 +276,8 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         allowed.message = _allowed(principal, verb, target)
     if verb not in target.verbs or not _routed(target, verb):
         if target.kind.kept_in and target.subresource:
+            raise not_supported(target.kind.resource, verb)
+        if verb == WATCH and "list" in target.verbs:
             raise not_supported(target.kind.resource, verb)
         raise method_not_allowed()
     check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)

@@ -11,7 +11,7 @@ from clustersim.apiserver import continuing, protobuf
 from clustersim.apiserver.continuing import ANY_REVISION, Token
 from clustersim.apiserver.messages import PROTOBUF, Request, Response, json_response
 from clustersim.apiserver.negotiation import Wanted, wanted_of
-from clustersim.apiserver.routes import Target
+from clustersim.apiserver.routes import WATCH, Target
 from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.tables import age_by, partial, row, told_table
 from clustersim.apiserver.virtual import ReadView
@@ -77,7 +77,7 @@ def list_objects(store: ReadView, request: Request, target: Target) -> Response:
 
 def rendered_page(store: ReadView, request: Request, target: Target, page: Page) -> Response:
     """Return objects of a collection in the form that the client accepts."""
-    return _rendered(store, target.kind, page, list_head(page), check_shown(request, target))
+    return _rendered(store, target.kind, page, list_head(page, target.kind), check_shown(request, target))
 
 
 def check_shown(request: Request, target: Target) -> Wanted:
@@ -91,9 +91,9 @@ def check_shown(request: Request, target: Target) -> Wanted:
     return want
 
 
-def list_head(page: Page) -> dict[str, Any]:
-    """Return the metadata of a list."""
-    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+def list_head(page: Page, kind: Kind) -> dict[str, Any]:
+    """Return the metadata of a list; of a kind that nobody can watch it has no version."""
+    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)} if WATCH in kind.verbs else {}
     if page.token:
         metadata["continue"] = page.token
     if page.remaining is not None:

@@ -214,8 +214,10 @@ _NO_KIND: Final = "couldn't get version/kind; json parse error: "
 _SUMMARY_BYTES: Final = 30
 
 
-def decode_body(request: Request, kind: str) -> dict[str, Any]:
+def decode_body(request: Request, kind: str, custom_version: str = "") -> dict[str, Any]:
     """Return the document in the body: JSON, YAML or Kubernetes' protobuf; `kind` is what it should be.
+
+    `custom_version`: of a custom resource, whose bodies have to say what they are.
 
     Raises:
         ApiError: 400 cannot be read; 415 another media type.
@@ -228,7 +230,21 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
         raise _unrecognized(request, kind, f"unexpected GroupVersion string: {version}")
     if why := unnamed(document):
         raise _unrecognized(request, kind, why)
+    if custom_version:
+        _check_says_what(request, kind, custom_version, document)
     return document
+
+
+def _check_says_what(request: Request, kind: str, version: str, document: Mapping[str, Any]) -> None:
+    """Refuse a body of a custom resource without a kind or version: upstream has no type that would tell them."""
+    if not document.get("kind"):
+        body = request.body.decode("utf-8", "replace")
+        raise _unrecognized(request, kind, f"Object 'Kind' is missing in '{body}'")
+    if "apiVersion" in document and document["apiVersion"] is None:
+        why = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+        raise bad_request(f'{document["kind"]} in version "" cannot be handled as a {kind}: {why}')
+    if not document.get("apiVersion"):
+        raise bad_request(f"the API version in the data () does not match the expected API version ({version})")
 
 
 def unnamed(document: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from clustersim.apiserver import impersonating
 from clustersim.apiserver.impersonating import AUTHENTICATION
 from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
 from clustersim.apiserver.negotiation import check_acceptable, wanted
-from clustersim.apiserver.patching import manager_of
+from clustersim.apiserver.patching import check_options, manager_of
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.classroom import rbac, roles
@@ -82,6 +82,7 @@ def answer(request: Request, principal: Principal) -> Response:
         roles.check(principal, "create", f"{review.plural}.{review.group}", namespace)
     check_acceptable(request)
     wanted(request, tables=False)
+    check_options(request, "CreateOptions")
     schema = f"{review.group.partition('.')[0]}_v1.{review.kind}"
     document, warnings = checked_body(request, review.kind, schema, review.group)
     metadata = _metadata(document, namespace)
@@ -114,7 +115,7 @@ def _metadata(document: Mapping[str, Any], namespace: str) -> dict[str, Any]:
 
 
 def _own_access(asked: Asked) -> dict[str, Any]:
-    _refuse(_attributes_wrong(asked.spec) + _more_than_asked(asked))
+    _refuse(_attributes_wrong(asked.spec) + _selectors_wrong(asked.spec) + _more_than_asked(asked))
     return {"spec": asked.spec, "status": _access(asked.spec, asked.principal)}
 
 
@@ -133,6 +134,7 @@ def _access_of(asked: Asked) -> dict[str, Any]:
     user, groups = str(spec.get("user") or ""), spec.get("groups") or ()
     if not user and not groups:
         causes.append(fields.bad("spec.user", user, "at least one of user or group must be specified"))
+    causes += _selectors_wrong(spec)
     attributes = spec.get("resourceAttributes")
     if namespace and isinstance(attributes, dict) and attributes.get("namespace") != namespace:
         given = str(attributes.get("namespace") or "")
@@ -155,12 +157,16 @@ def _attributes_wrong(spec: Mapping[str, Any]) -> list[Cause]:
     if isinstance(resource, dict) and isinstance(path, dict):
         why = "cannot be specified in combination with resourceAttributes"
         return [fields.bad("spec.nonResourceAttributes", _shown_path(path), why)]
-    if not isinstance(resource, dict):
-        if isinstance(path, dict):
-            return []
+    if not isinstance(resource, dict) and not isinstance(path, dict):
         why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         return [fields.bad("spec.resourceAttributes", None, why)]
-    where = "spec.resourceAttributes"
+    return []
+
+
+def _selectors_wrong(spec: Mapping[str, Any]) -> list[Cause]:
+    resource, where = spec.get("resourceAttributes"), "spec.resourceAttributes"
+    if not isinstance(resource, dict):
+        return []
     return [
         cause
         for key in ("fieldSelector", "labelSelector")

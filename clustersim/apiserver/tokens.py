@@ -10,6 +10,7 @@ import uuid
 from typing import Any, Final
 
 from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
+from clustersim.apiserver.patching import check_options, manager_of
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
@@ -19,6 +20,7 @@ from controllers.kinds.table import find_kind
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry import fields
+from controllers.registry.fieldowners.managers import Scope, updated
 from scheduler_core.api.errors import Cause, bad_request, conflict, invalid, not_found
 
 SECONDS_DEFAULT: Final = 3600
@@ -32,6 +34,7 @@ SECONDS_EXTENDED: Final = 365 * 24 * 3600
 
 _BOUND: Final = ("Pod", "Secret", "Node")
 _GROUP: Final = "authentication.k8s.io"
+_SCHEMA: Final = "authentication_v1.TokenRequest"
 
 
 def create(view: ReadView, request: Request, target: Target) -> Response:
@@ -40,11 +43,12 @@ def create(view: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 404, 409, 422.
     """
-    body, warnings = checked_body(request, "TokenRequest", "authentication_v1.TokenRequest", _GROUP)
-    return warned(lambda: _made(view, target, body), warnings)
+    check_options(request, "CreateOptions")
+    body, warnings = checked_body(request, "TokenRequest", _SCHEMA, _GROUP)
+    return warned(lambda: _made(view, target, body, manager_of(request)), warnings)
 
 
-def _made(view: ReadView, target: Target, body: dict[str, Any]) -> Response:
+def _made(view: ReadView, target: Target, body: dict[str, Any], manager: str) -> Response:
     spec, metadata = (found if isinstance(found := body.get(key), dict) else {} for key in ("spec", "metadata"))
     namespace = target.namespace or ""
     if metadata.get("namespace") not in (None, "", namespace):
@@ -89,9 +93,17 @@ def _made(view: ReadView, target: Target, body: dict[str, Any]) -> Response:
         "uid": account.uid,
         "creationTimestamp": wire_time(now * 1000),
     }
+    owned = updated(
+        Scope(_SCHEMA, f"{_GROUP}/v1", "token"),
+        None,
+        {"metadata": shown, "spec": {**spec, "expirationSeconds": seconds}},
+        None,
+        manager,
+        wire_time(now * 1000),
+    )
     asked = {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound}
     status = {"token": signer(view.session_id)(claims), "expirationTimestamp": wire_time((now + seconds) * 1000)}
-    head = {"kind": "TokenRequest", "apiVersion": f"{_GROUP}/v1", "metadata": shown}
+    head = {"kind": "TokenRequest", "apiVersion": f"{_GROUP}/v1", "metadata": {**shown, "managedFields": owned}}
     return json_response({**head, "spec": asked, "status": status}, 201)
 
 

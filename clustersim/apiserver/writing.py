@@ -35,7 +35,7 @@ from controllers.registry.context import Context
 from controllers.registry.gojson import syntax_error
 from controllers.registry.incoming import nameless
 from controllers.registry.kind import Subresource
-from controllers.registry.reading import check_body, check_type, checked
+from controllers.registry.reading import Unreadable, check_body, check_type, checked
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {
@@ -50,7 +50,7 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
     """Answer a POST to a collection, or to the binding or eviction of a pod."""
     namespace = _home(target)
     check_options(request, "CreateOptions")
-    document = decode_body(request, _sent_kind(target))
+    document = _body(request, target)
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
     context.spelled = spelled_members(request, target.kind, document)
@@ -74,6 +74,27 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
     return object_of(store, request, target, stored, context, 201)
 
 
+def _body(request: Request, target: Target) -> dict[str, Any]:
+    """Return the document in the body of a request to a path."""
+    subresource = target.kind.subresource(target.subresource)
+    is_custom = target.kind.kept_in and (subresource is None or subresource.body is None)
+    return decode_body(request, _sent_kind(target), target.kind.api_version if is_custom else "")
+
+
+def _check_form(
+    target: Target, document: dict[str, Any], of: tuple[str, str, str], context: Context, home: str
+) -> None:
+    """Refuse what is sent in a form of its own where it does not fit; of custom resources upstream cannot say what."""
+    try:
+        check_body(document, of, context, home if target.kind.namespaced else None)
+    except Unreadable as error:
+        if not target.kind.kept_in:
+            raise
+        scheme = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:730"
+        why = f'no kind is registered for the type {of[1]}.{of[2]} in scheme "{scheme}"'
+        raise bad_request(why) from error
+
+
 def _sent_kind(target: Target) -> str:
     """Return the kind of what is sent to a path."""
     subresource = target.kind.subresource(target.subresource)
@@ -93,7 +114,7 @@ def _check_name(target: Target, document: Mapping[str, Any], subresource: Subres
 def update(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a PUT."""
     check_options(request, "UpdateOptions")
-    document = decode_body(request, _sent_kind(target))
+    document = _body(request, target)
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
     context.spelled = spelled_members(request, target.kind, document)
@@ -101,7 +122,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     metadata = document.get("metadata")
     subresource = target.kind.subresource(target.subresource)
     if subresource is not None and subresource.body is not None:
-        check_body(document, subresource.body, context, home if target.kind.namespaced else None)
+        _check_form(target, document, subresource.body, context, home)
     elif subresource is not None:
         check_type(target.kind.api_version, target.kind.kind, document)
     if not isinstance(metadata, dict) or not metadata.get("name"):

@@ -21,6 +21,7 @@ from controllers.custom.paths import PathError, parse
 from controllers.custom.scaling import scale_causes, scale_of
 from controllers.custom.values import below, validate
 from controllers.log.store import Stored, copy_object
+from controllers.registry import fields
 from controllers.registry.checking import Report
 from controllers.registry.kind import Kind, Subresource
 from scheduler_core.api.document import Document, FrozenDocument, condition
@@ -123,6 +124,7 @@ def _kind(definition: FrozenDocument, version: Mapping[str, Any], rules: Rules, 
         outward=rules.outward,
         schema="clustersim_v1.Anything",
         check=rules.check,
+        check_applied=rules.check_applied,
         owned=type_from(rules.node),
         strategic=False,
         published=rules.schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
@@ -177,6 +179,10 @@ class Rules:
         """Normalise what was sent (`Kind.check`)."""
         return shaping.checked(document, self.node)
 
+    def check_applied(self, document: Document) -> Report:
+        """Normalise what came of applying a configuration: nulls stay, and are refused where none may be."""
+        return shaping.checked(document, self.node, keeps_nulls=True)
+
     def prepare(self, document: Document) -> None:
         """Take away what a create may not say."""
         if self._status:
@@ -209,7 +215,8 @@ class Rules:
         """Check an object that is made."""
         causes = validate(document, self.schema) + scale_causes(document, self._scale) + self._inner(document)
         causes += lists.repeated(document, self.node)
-        return causes + self._broken(document, None, causes)
+        nameless = [] if document["metadata"].get("name") else [fields.required("metadata.name")]
+        return causes + self._broken(document, None, nameless + causes)
 
     def validate_update(self, document: Document, old: Mapping[str, Any]) -> list[Cause]:
         """Check a change: nothing is asked of what it leaves as it was."""

@@ -18,6 +18,9 @@ from scheduler_core.api.errors import ApiError, Cause
 
 _REPLICAS_MAX: Final = 2**31 - 1
 
+_UNSET: Final = -(2**31)
+"""What a patch sees in the place of replicas that are not there; whoever leaves it so is refused."""
+
 
 def _parts(path: str) -> Sequence[str]:
     return path.removeprefix(".").split(".")
@@ -29,7 +32,7 @@ def _found(document: Mapping[str, Any], path: str, kind: type, name: str) -> tup
     passed: list[str] = []
     for part in _parts(path):
         if not isinstance(value, Mapping):
-            where = ".".join(passed)
+            where = ".".join([*passed, part])
             shown = f"{printed(value)} is of the type {type_name(value)}, expected map[string]interface{{}}"
             return None, f".{where} accessor error: {shown}"
         passed.append(part)
@@ -76,6 +79,7 @@ def scale_of(scale: Mapping[str, Any]) -> Subresource:
         replicas=tuple(_parts(scale["specReplicasPath"])),
         schema="autoscaling_v1.Scale",
         view=_view(scale),
+        to_patch=_to_patch(scale),
         check_shown=_check_shown(scale),
         change=_change(scale),
         students=True,
@@ -103,6 +107,14 @@ def _view(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Document]:
     return view
 
 
+def _to_patch(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any], Document], Document]:
+    def to_patch(document: Mapping[str, Any], shown: Document) -> Document:
+        lacks = _found(document, scale["specReplicasPath"], int, "int64")[0] is None
+        return {**shown, "spec": {"replicas": _UNSET}} if lacks else shown
+
+    return to_patch
+
+
 def _check_shown(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], None]:
     def check(document: Mapping[str, Any]) -> None:
         path = scale["specReplicasPath"]
@@ -115,8 +127,11 @@ def _check_shown(scale: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], None
 
 def _change(scale: Mapping[str, Any]) -> Callable[[Stored, Mapping[str, Any]], Document]:
     def change(stored: Stored, body: Mapping[str, Any]) -> Document:
-        replicas = replicas_asked(stored, body, defined=True)
+        replicas = replicas_asked(stored, body, unset=(_UNSET, scale["specReplicasPath"]))
         document = copy_object(stored.object)
+        asked = (body.get("metadata") or {}).get("uid")
+        if asked:
+            document["metadata"]["uid"] = asked
         place: Any = document
         *parts, last = _parts(scale["specReplicasPath"])
         for part in parts:

@@ -115,14 +115,15 @@ def _default(schema: Schema, path: str, *, root: bool = False) -> list[Cause]:
     node = read(schema)
     if inner := embedded_causes(default, node, path, root=root):
         return inner
+    causes: list[Cause] = []
     if isinstance(default, dict | list):
         holder = {"value": msgspec.json.decode(msgspec.json.encode(default))}
         unknown: list[str] = []
         shaping.prune(holder["value"], node, "", unknown)
         if unknown:
-            return [fields.bad(path, default, "must not have unknown fields")]
+            causes.append(fields.bad(path, default, "must not have unknown fields"))
     # Where it lies its sentences do not say.
-    causes = [replace(one, field=below(path, one.field)) for one in value_causes(default, _of_defaults(schema))]
+    causes += [replace(one, field=below(path, one.field)) for one in value_causes(default, _of_defaults(schema))]
     return causes or default_causes(default, node, path)
 
 

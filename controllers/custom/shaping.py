@@ -17,12 +17,13 @@ from controllers.registry.checking import Report, check
 from scheduler_core.api.errors import Cause
 
 
-def checked(document: dict[str, Any], node: Node) -> Report:
+def checked(document: dict[str, Any], node: Node, *, keeps_nulls: bool = False) -> Report:
     """Normalise an object, or some members of one, and report what was unknown or of a wrong type."""
     report = Report()
     _whole_numbers(document)
     prune(document, node.as_embedded(), "", report.unknown)
-    _drop_nulls(document, node)
+    if not keeps_nulls:
+        _drop_nulls(document, node)
     # Upstream tells them by the alphabet: its maps have no order.
     report.unknown.sort()
     _metadata(document, "", report, root=True)
@@ -132,7 +133,8 @@ def _embedded(value: Any, node: Node | None, path: str, report: Report) -> None:
             where = f"{path}.{name}" if path else name
             if node.embedded and path:
                 if name in ("apiVersion", "kind") and not isinstance(inner, str):
-                    report.wrong.append(Cause(where, "must be a string", "FieldValueInvalid"))
+                    why = f"{where}: Invalid value: {fields.shown(inner)}: must be a string"
+                    report.wrong.append(Cause(where, why))
                 elif name == "metadata":
                     continue
             _embedded(inner, node.member(name), where, report)

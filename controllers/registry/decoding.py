@@ -91,8 +91,15 @@ def mismatch(value: Any, owner: str, path: str, type_name: str) -> str:
     given = _GIVEN.get(type(value), "null")
     if given == "number" and type_name in (*_RANGES, NUMBER_OF_BYTE):
         given = f"number {value}"
-    return f"json: cannot unmarshal {given} into Go struct field {owner}.{_PLACES.sub('', path)} of type {type_name}"
+    place = _PLACES.sub("", path)
+    if owner == _SCHEMA:
+        place = _INNER_SCHEMA.sub(r"\1", place)
+    return f"json: cannot unmarshal {given} into Go struct field {owner}.{place} of type {type_name}"
 
+
+_SCHEMA: Final = "JSONSchemaProps"
+_INNER_SCHEMA: Final = re.compile(r"(\.(?:items|additionalProperties))\..*")
+"""Schemas that may be something else are read by themselves, and their places are told as that of the outermost."""
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]")
 
@@ -142,15 +149,12 @@ def json_error(text: str) -> str:
 
 QUANTITY_FORM: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 QUANTITY_SUFFIX: Final = "unable to parse quantity's suffix"
-_QUANTITY: Final = re.compile(r"[+-]?(\d*)(?:\.(\d*))?[eEinumkKMGTP]*[-+]?\d*", re.ASCII)
+_QUANTITY: Final = re.compile(r"[+-]?\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*", re.ASCII)
 
 
 def quantity_error(text: str) -> str:
     """Return what is wrong with a text that is no quantity."""
-    match = _QUANTITY.fullmatch(text) if text else None
-    if match is None:
-        return QUANTITY_FORM
-    return QUANTITY_SUFFIX if match[1] or match[2] else "unable to parse numeric part of quantity"
+    return QUANTITY_SUFFIX if text and _QUANTITY.fullmatch(text) else QUANTITY_FORM
 
 
 TIME: Final = "2006-01-02T15:04:05Z07:00"

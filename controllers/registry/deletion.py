@@ -78,8 +78,8 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     metadata = dict(old["metadata"])
     finalizers = metadata.get("finalizers", [])
     first = "deletionTimestamp" not in metadata
-    # What ends gracefully keeps what the first delete said of its dependents; what upstream marks by hand is not asked.
-    keeps = kind.delete_finalizer if first else kind.graceful or kind.holds_itself
+    # What upstream marks by hand is not asked; nor what ends gracefully already, unless it is to end sooner.
+    keeps = kind.delete_finalizer if first else kind.holds_itself or _ends_already(kind, metadata, operation)
     if not keeps:
         finalizers = _finalizers(kind, finalizers, operation)
     grace = _grace(kind, old, operation)
@@ -105,6 +105,12 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
         metadata["deletionTimestamp"] = wire_time(unix_ms_of(metadata["deletionTimestamp"]) - earlier * 1000)
         metadata["deletionGracePeriodSeconds"] = grace
     return kind.mark_deleted({**old, "metadata": metadata})
+
+
+def _ends_already(kind: Kind, metadata: Mapping[str, Any], operation: Delete) -> bool:
+    """Return whether an object that is being deleted has a grace period that another delete does not shorten."""
+    period, asked = metadata.get("deletionGracePeriodSeconds"), operation.grace_period_seconds
+    return bool(kind.graceful and period and (asked is None or (asked if asked >= 0 else 1) >= period))
 
 
 def _grace(kind: Kind, old: Mapping[str, Any], operation: Delete) -> int:

@@ -54,7 +54,7 @@ def syntax(value: Any) -> str:
 def type_name(value: Any) -> str:
     """Return a value's type as `%T` prints it, of JSON that was decoded without a schema."""
     names = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
-    return names.get(type(value), "float64")
+    return "<nil>" if value is None else names.get(type(value), "float64")
 
 
 def json_name(value: Any) -> str:

@@ -123,6 +123,10 @@ def _follows_nothing(document: Mapping[str, Any], lookup: Lookup) -> Document | 
     return None
 
 
+def _as_shown(document: Mapping[str, Any], shown: Document) -> Document:
+    return shown
+
+
 def _complete(document: Document, old: Mapping[str, Any], now: str) -> None:
     return None
 
@@ -255,7 +259,9 @@ class Subresource:
     part_rules: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
     """(object with the part in its place, object before) → what is wrong with it."""
     view: Callable[[Mapping[str, Any]], Document] | None = None
-    """Object → what a GET shows and a PATCH changes; None: the object."""
+    """Object → what a GET shows; None: the object."""
+    to_patch: Callable[[Mapping[str, Any], Document], Document] = _as_shown
+    """(object, what a GET shows of it) → what a PATCH changes."""
     check_shown: Callable[[Mapping[str, Any]], None] | None = None
     """Raises ApiError where a GET cannot show it of an object; None: it can of every one."""
     collection: str = ""
@@ -319,6 +325,8 @@ class Kind:
     the class of the kind's name in the module of its group."""
     check: Callable[[Document], Report] | None = None
     """Normalises a document, or some members of one, and reports what it does not know; None: `schema` says it."""
+    check_applied: Callable[[Document], Report] | None = None
+    """As `check`, of what came of applying a configuration; None: the same."""
     owned: Type | None = None
     """What of its objects may be owned (managed fields); None: `schema` says it."""
     strategic: bool = True
@@ -376,6 +384,8 @@ class Kind:
     """Whether a PUT of an object that is not there makes it."""
     unconditional: bool = True
     """Whether it is changed by a PUT that does not name the resourceVersion that it was made on."""
+    names_itself: bool = False
+    """Whether an object without a name gets a drawn one."""
     generation: bool = False
     """Whether metadata.generation counts changes."""
     first_generation: int = 1

@@ -281,12 +281,12 @@ def manager_causes(field: str, name: str) -> list[Cause]:
 
 
 def unchanged(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    """Refuse what a change says of an object's end: a delete alone does."""
+    """Refuse another uid, and what a change says of an object's end: a delete alone does."""
     told = [] if "deletionTimestamp" in old else ["deletionTimestamp"]
     return [
         fields.bad(f"metadata.{key}", metadata[key], "field is immutable")
-        for key in (*told, "deletionGracePeriodSeconds")
-        if metadata.get(key) is not None and metadata[key] != old.get(key)
+        for key in ("uid", *told, "deletionGracePeriodSeconds")
+        if metadata.get(key) is not None and metadata[key] != old.get(key) and (key != "uid" or metadata[key])
     ]
 
 

@@ -255,6 +255,10 @@ _PARTS: Final = re.compile(r"[^.\[\]]+")
 _KINDS: Final = {"object": "map", "array": "slice", "number": "int64"}
 
 
+NO_KIND: Final = "Object 'Kind' is missing"
+"""What is wrong with a custom object of no kind; the object follows."""
+
+
 def unreadable(operation: Patch, changed: Any, error: ApiError, schema: str) -> ApiError:
     """Return the 422 of a patch that makes an object which does not fit its kind's `schema`."""
     why = error.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or error.message
@@ -264,6 +268,8 @@ def unreadable(operation: Patch, changed: Any, error: ApiError, schema: str) -> 
         told = goorder.text(changed, schema, goorder.touched_by_operations(operation.patch or ()))
     else:
         told = goorder.text(changed, schema, goorder.touched_by_merge(operation.patch))
+    if why == NO_KIND:
+        why = f"{NO_KIND} in '{told}'"
     return _unfit(told, why)
 
 

@@ -16,6 +16,7 @@ from controllers.log.store import copy_object
 from controllers.registry import fields
 from controllers.registry.checking import check, too_deep, zero_of
 from controllers.registry.context import Context
+from controllers.registry.gotext import json_name
 from controllers.registry.kind import Kind
 from controllers.registry.schema import is_model
 from scheduler_core.api.document import Document
@@ -124,7 +125,9 @@ def body_of(operation: Create, schema: str, title: str) -> Document:
     return body
 
 
-def check_body(given: Document, of: tuple[str, str, str], context: Context, namespace: str | None) -> None:
+def check_body(
+    given: Document, of: tuple[str, str, str], context: Context, namespace: str | None, scheme: str = ""
+) -> None:
     """Refuse a body that is no stored object where it does not fit: its type, its fields, its namespace.
 
     Args:
@@ -132,6 +135,7 @@ def check_body(given: Document, of: tuple[str, str, str], context: Context, name
         of: (group, version, kind) of what a path takes.
         context: is told what is unknown.
         namespace: where the path leads; None: nowhere.
+        scheme: by which upstream reads it; empty: by that of its group.
 
     Raises:
         ApiError: 400.
@@ -140,7 +144,7 @@ def check_body(given: Document, of: tuple[str, str, str], context: Context, name
     api_version = f"{group}/{version}" if group else version
     sent = given.get("apiVersion") or api_version
     if (sent, given.get("kind") or kind) not in _OTHER_VERSIONS:
-        check_type(api_version, kind, given)
+        check_type(api_version, kind, given, scheme=scheme)
     report = check(copy_object(given), f"{group.partition('.')[0] or 'core'}_{version}.{kind}", require=False)
     title = f'{kind} in version "{sent.rpartition("/")[2]}" cannot be handled as a {kind}'
     if report.wrong:
@@ -215,8 +219,18 @@ def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     check_type(kind.api_version, kind.kind, given, is_custom=bool(kind.kept_in))
 
 
-def check_type(api_version: str, kind: str, given: Mapping[str, Any], *, is_custom: bool = False) -> None:
+def unnamed(key: str, value: Any) -> str:
+    """Return what is wrong with an `apiVersion` or `kind` that is no text."""
+    why = f"json: cannot unmarshal {json_name(value)} into Go struct field .{key} of type string"
+    return f"couldn't get version/kind; json parse error: {why}"
+
+
+def check_type(
+    api_version: str, kind: str, given: Mapping[str, Any], *, is_custom: bool = False, scheme: str = ""
+) -> None:
     """Refuse what is sent as another type than a path takes; `is_custom`: upstream has no types of what lies there.
+
+    `scheme`: as `check_body` has it.
 
     Raises:
         ApiError: 400.
@@ -224,10 +238,11 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any], *, is_cust
     sent, of = given.get("apiVersion") or api_version, given.get("kind") or kind
     if (sent, of) == (api_version, kind):
         return
-    if not isinstance(sent, str) or not isinstance(of, str):
-        raise Unreadable(
-            400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
-        )
+    for key, value in (("apiVersion", sent), ("kind", of)):
+        if not isinstance(value, str):
+            raise Unreadable(400, "BadRequest", unnamed(key, value))
+    assert isinstance(sent, str)
+    assert isinstance(of, str)
     if is_custom and sent == api_version:
         name = (given.get("metadata") or {}).get("name") if isinstance(given.get("metadata"), Mapping) else ""
         raise invalid(of, api_version.rpartition("/")[0], name or "", [fields.bad("kind", of, f"must be {kind}")])
@@ -237,7 +252,8 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any], *, is_cust
         )
     version = sent.rpartition("/")[2]
     home, group = api_version.rpartition("/")[0], sent.rpartition("/")[0]
-    why = f'no kind "{of}" is registered for version "{sent}" in scheme "{_OTHER_SCHEMES.get(home, SCHEME)}"'
+    scheme = scheme or _OTHER_SCHEMES.get(home, SCHEME)
+    why = f'no kind "{of}" is registered for version "{sent}" in scheme "{scheme}"'
     # Servers of their own know their own group alone.
     foreign = group != home if home in _OTHER_SCHEMES else group in _OTHER_SCHEMES
     model = f"{group.partition('.')[0] or 'core'}_{version}.{of}"
@@ -285,18 +301,6 @@ def report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
     """
     if unknown or context.repeated is not None:
         _report_unknown(_title(kind), unknown, context)
-
-
-def report_unknown_of(schema: str, document: Document, context: Context) -> None:
-    """Tell of fields that a form of an object (a Scale) does not know; what does not fit is for others to refuse.
-
-    Raises:
-        ApiError: 400, the client is strict.
-    """
-    report = check(copy_object(document), schema, require=False)
-    if report.unknown and not report.wrong:
-        kind = schema.rpartition(".")[2]
-        _report_unknown(f'{kind} in version "v1" cannot be handled as a {kind}', report.unknown, context)
 
 
 def _report_unknown(title: str, unknown: list[str], context: Context) -> None:

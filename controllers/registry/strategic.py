@@ -20,6 +20,10 @@ _ORDER: Final = "$setElementOrder/"
 _DELETE: Final = "$deleteFromPrimitiveList/"
 
 
+def _is_directive(key: str) -> bool:
+    return key in (_DIRECTIVE, _RETAIN) or key.startswith((_ORDER, _DELETE))
+
+
 def strategic_merge(document: dict[str, Any], patch: dict[str, Any], schema: str) -> dict[str, Any]:
     """Return the document with a strategic merge patch applied; `schema` names its struct (`core_v1.Pod`).
 
@@ -59,14 +63,14 @@ def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> d
         raise _failed(_unknown(patch))
     retained = patch.get(_RETAIN)
     if retained is not None:
-        said = [key for key, value in patch.items() if value is not None and not key.startswith("$")]
+        said = [key for key, value in patch.items() if value is not None and not _is_directive(key)]
         if not isinstance(retained, list) or any(key not in retained for key in said):
             raise bad_request("invalid patch format of retainKeys")
         current = {key: value for key, value in current.items() if key in retained}
     for key, value in patch.items():
         if key.startswith(_DELETE):
             _delete_scalars(current, key.removeprefix(_DELETE), value)
-        elif not key.startswith("$"):
+        elif not _is_directive(key):
             _merge_field(current, key, value, patch, struct)
     for key in patch:
         if key.startswith(_ORDER) and key.removeprefix(_ORDER) not in patch:

@@ -9,6 +9,7 @@ from controllers.log.store import Stored, copy_object
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.checking import check
 from controllers.registry.fields import non_negative
+from controllers.registry.gotext import quoted
 from controllers.registry.kind import Column, Subresource
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, invalid
@@ -90,12 +91,17 @@ def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
     return {**stored.object, "metadata": metadata, "spec": {**stored.object["spec"], "replicas": replicas}}
 
 
-def replicas_asked(stored: Stored, body: Mapping[str, Any], *, defined: bool = False) -> int:
-    """Return the replicas that a Scale asks for; `defined`: how many there may be, the kind's own rules say.
+def replicas_asked(stored: Stored, body: Mapping[str, Any], *, unset: tuple[int, str] | None = None) -> int:
+    """Return the replicas that a Scale asks for.
+
+    Args:
+        stored: the object.
+        body: the Scale.
+        unset: of a kind whose own rules say how many there may be: the number that stands for none, and their field.
 
     Raises:
-        ApiError: 400, the Scale is of another object; 422, no number of replicas; 409, it was read from another
-            version of the object.
+        ApiError: 400, the Scale is of another object, or has no replicas; 422, no number of replicas; 409, it was
+            read from another version of the object.
     """
     read = copy_object(dict(body))
     kind, version = read.get("kind") or "Scale", read.get("apiVersion") or "v1"
@@ -115,8 +121,10 @@ def replicas_asked(stored: Stored, body: Mapping[str, Any], *, defined: bool = F
     if name != stored.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
     replicas = (read.get("spec") or {}).get("replicas", 0)
+    if unset is not None and replicas == unset[0]:
+        raise bad_request(f"the spec replicas field {quoted(unset[1])} cannot be empty")
     causes = metadata_rules.validate(metadata, "subdomain")
-    causes += [] if defined else non_negative("spec.replicas", replicas)
+    causes += [] if unset is not None else non_negative("spec.replicas", replicas)
     if causes:
         raise invalid("Scale", "autoscaling", stored.name, causes)
     version = metadata.get("resourceVersion")

@@ -152,7 +152,8 @@ class Write:
         draft = Draft(document, spelling.kept(kind, stored.data))
         self.context.check(operation, stored, None if ends else draft)
         changed = not reading.is_same(document, stored.object)
-        if ends and not (changed and kind.graceful):
+        in_steps = kind.graceful and (first or stored.object["metadata"].get("deletionGracePeriodSeconds"))
+        if ends and not (changed and in_steps):
             return self._remove(stored, None)
         if not changed:
             return stored
@@ -259,6 +260,8 @@ class Write:
             shown = kind.subresource(operation.subresource)
             if self.context.field_manager and (shown is None or not shown.schema):
                 incoming.check_sent(kind, operation, self.context)
+            elif self.context.field_manager and isinstance(metadata := operation.object.get("metadata"), dict):
+                incoming.check_place(kind, metadata, operation.namespace, operation.name)
             raise
         subresource = _written(kind, operation.subresource)
         if subresource is None or subresource.change is None or subresource.view is None:
@@ -298,8 +301,8 @@ class Write:
             taken = changed
             if asked is not kind:
                 taken = asked.inward(reading.checked(asked, changed, self.context))
-            if subresource is not None and view is not None and subresource.schema:
-                reading.report_unknown_of(subresource.schema, changed, self.context)
+            if subresource is not None and subresource.body is not None:
+                taken = patching.check_form(kind, subresource, changed, operation, self.context)
             return self._take(kind, stored, taken, operation, subresource)
         except reading.Unreadable as error:
             if isinstance(changed.get("metadata"), dict):
@@ -313,10 +316,9 @@ class Write:
         view = subresource.view if subresource is not None else None
         metadata = changed.get("metadata") or {}
         uid = metadata.get("uid") if isinstance(metadata, dict) else None
-        # To components of the engine another uid is a conflict: what they read has gone.
-        if uid and uid != stored.uid and self.context.field_manager:
-            raise incoming.other_object(kind, stored, uid)
-        if view is None and (not isinstance(metadata, dict) or metadata.get("name") != stored.name):
+        if uid and uid != stored.uid and self.context.field_manager and subresource is not None and view is not None:
+            self._refuse_other(kind, stored, changed, subresource)
+        if view is None and (not isinstance(metadata, dict) or not metadata.get("name")):
             # Upstream reads all of it before it looks whose it is.
             reading.decoded(kind, changed, {}, self.context)
         if isinstance(metadata, dict) and not metadata.get("name"):
@@ -326,6 +328,15 @@ class Write:
                 kind, Update(kind.resource, operation.namespace, operation.name, changed, operation.subresource)
             )
         return self._replace(kind, stored, changed, operation, subresource)
+
+    def _refuse_other(self, kind: Kind, stored: Stored, changed: Document, subresource: Subresource) -> None:
+        """Refuse what a patch made of another object's form; what else is wrong with a Scale is told first."""
+        uid = changed["metadata"]["uid"]
+        if subresource.body is None or subresource.change is None:
+            raise incoming.other_object(kind, stored, uid)
+        subresource.change(stored, changed)
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        raise conflict(patching.part_of(kind, subresource), stored.name, why)
 
     def _own(self, kind: Kind, subresource: Subresource | None, body: Any = None) -> incoming.Own | None:
         """Return what tells who owns the fields of an object after this write of `body`; None: nobody is told of."""
@@ -363,6 +374,8 @@ class Write:
         """Put what came of applying a configuration in the place of what is stored."""
         if asked is not kind:
             document = asked.inward(reading.checked(asked, document, self.context))
+        if kind.check_applied is not None:
+            kind = replace(kind, check=kind.check_applied)
         if stored is None:
             self.context.created = True
             self.context.spelled = spelling.rewritten(kind, document)
@@ -405,7 +418,9 @@ class Write:
         if deletion.is_final(kind, document):
             return self._remove(stored, draft)
         if reading.is_same(document, stored.object):
-            if subresource is None and not kind.generation:
+            if subresource is None and kind.warns_changed is not None:
+                self.context.warnings.extend(kind.warns_changed(document, stored.object))
+            elif subresource is None and not kind.generation:
                 # Where generations count changes, upstream warns of those alone.
                 self.context.warnings.extend(kind.warns(document))
             return stored

@@ -148,7 +148,7 @@ def method_not_allowed() -> ApiError:
 
 
 def not_supported(resource: str, verb: str) -> ApiError:
-    """Return the 405 of a verb that a subresource of a custom resource has not."""
+    """Return the 405 of a verb that a subresource of a custom resource, or a kind that is listed, has not."""
     plural, group = split_resource(resource)
     why = f'{verb} is not supported on resources of kind "{resource}"'
     return ApiError(405, "MethodNotAllowed", why, kind=plural, group=group)

@@ -47,7 +47,8 @@ def nano(text: str) -> int:
         QuantityError: the text is no quantity.
     """
     match = _PATTERN.fullmatch(text)
-    if match is None or not (match["whole"] or match["fraction"]):
+    # Without a digit it is zero.
+    if match is None or not text:
         raise QuantityError(
             "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )

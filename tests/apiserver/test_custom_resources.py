@@ -49,7 +49,8 @@ def test_a_part_that_nobody_defined_is_an_object_that_is_not_there(defined: Room
 
 def test_numbers_are_told_as_go_writes_them_and_are_no_truth_values(defined: Room) -> None:
     merge = {"content-type": "application/merge-patch+json"}
-    made = defined.sent("POST", WIDGETS, b'{"metadata":{"name":"a"},"spec":{"size":2.0,"extra":{"n":[3.0,1.5,true]}}}')
+    head = b'"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}'
+    made = defined.sent("POST", WIDGETS, b'{%b,"spec":{"size":2.0,"extra":{"n":[3.0,1.5,true]}}}' % head)
     assert b'"size":2,' in made.body
     assert b'"n":[3,1.5,true]' in made.body
     same = defined.answer("PATCH", f"{WIDGETS}/a", {"spec": {"extra": {"n": [3, 1.5, True]}}}, **merge)

@@ -77,7 +77,8 @@ def test_every_struct_is_told_of_once() -> None:
         ("1e", "unable to parse quantity's suffix"),
         ("1KiB", _FORM),
         ("1kk", "unable to parse quantity's suffix"),
-        ("Mi", "unable to parse numeric part of quantity"),
+        ("m5", "unable to parse quantity's suffix"),
+        ("--5", "unable to parse quantity's suffix"),
     ],
 )
 def test_quantities(text: str, said: str) -> None:

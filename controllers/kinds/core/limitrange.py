@@ -129,6 +129,7 @@ KIND: Final = Kind(
     short_names=("limits",),
     rank=2,
     made_by_put=True,
+    names_itself=True,
     whole_rules=True,
     students=False,
     defaults=_defaults,

@@ -79,7 +79,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes = [] if spec.get("accessModes") else [fields.required("spec.accessModes")]
     causes += storage.access_modes("spec.accessModes", spec.get("accessModes"))
-    causes += _capacity(spec.get("capacity") or {})
+    causes += _capacity(spec.get("capacity"))
     policy = spec.get("persistentVolumeReclaimPolicy")
     causes += fields.one_of("spec.persistentVolumeReclaimPolicy", policy, _POLICIES)
     causes += _affinity(spec.get("nodeAffinity"))
@@ -110,12 +110,12 @@ _MOUNTED: Final = {
 """Sources that are mounted with options."""
 
 
-def _capacity(amounts: Mapping[str, str]) -> list[Cause]:
+def _capacity(amounts: Mapping[str, str] | None) -> list[Cause]:
     field = "spec.capacity"
     causes = [] if amounts else [fields.required(field)]
-    if set(amounts) != {"storage"}:
-        causes.append(fields.unsupported(field, dict(amounts) or None, ("storage",)))
-    for name, text in amounts.items():
+    if set(amounts or ()) != {"storage"}:
+        causes.append(fields.unsupported(field, None if amounts is None else dict(amounts), ("storage",)))
+    for name, text in (amounts or {}).items():
         number = quantity.int64(-(-quantity.nano(text) // 10**9))
         if number < 0:
             causes.append(fields.bad(f"{field}[{name}]", number, "must be a valid resource quantity"))

@@ -37,8 +37,8 @@ def _defaults(document: dict[str, Any]) -> None:
             spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
     for port in spec.get("ports") or ():
         port.setdefault("protocol", "TCP")
-        if not port.get("targetPort") and "port" in port:
-            port["targetPort"] = port["port"]
+        if not port.get("targetPort"):
+            port["targetPort"] = port.get("port", 0)
     if spec["type"] == "ExternalName":
         return
     spec.setdefault("internalTrafficPolicy", "Cluster")
@@ -60,17 +60,19 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     if spec["type"] == "ExternalName":
         return []
     _list_address(spec)
-    if rules.cluster_addresses(spec):
-        # The rules tell what is wrong with them.
-        return []
     metadata, others = document["metadata"], lookup.list("services")
-    causes = service_addresses.families(spec) or service_addresses.allocate(
-        spec, metadata["uid"], others, new=True, dry_run=lookup.dry_run
+    causes = rules.cluster_addresses(spec) or service_addresses.families(spec)
+    _refuse(
+        document,
+        causes or service_addresses.allocate(spec, metadata["uid"], others, new=True, dry_run=lookup.dry_run),
     )
-    if causes:
-        # What cannot be given is told alone: no rule is asked any more.
-        raise invalid("Service", "", metadata["name"], causes)
     return []
+
+
+def _refuse(document: Mapping[str, Any], causes: list[Cause]) -> None:
+    """Refuse addresses and ports that cannot be given: that is told alone, no rule is asked any more."""
+    if causes:
+        raise invalid("Service", "", document["metadata"]["name"], causes)
 
 
 def _drop_what_the_type_has_not(spec: dict[str, Any], before: Mapping[str, Any]) -> None:
@@ -113,15 +115,13 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         spec["ipFamilyPolicy"] = before["ipFamilyPolicy"]
     if spec["type"] != "ClusterIP":
         service_addresses.keep_ports(spec, before)
-    if rules.cluster_addresses(spec):
-        # The rules tell what is wrong with them.
+    _refuse(new, rules.cluster_addresses(spec) or service_addresses.families(spec))
+    if spec.get("clusterIP") and spec["type"] == "ClusterIP":
         return []
-    causes = service_addresses.families(spec)
-    if causes or (spec.get("clusterIP") and spec["type"] == "ClusterIP"):
-        return causes
     uid = new["metadata"]["uid"]
     others = [other for other in lookup.list("services") if other["metadata"]["uid"] != uid]
-    return service_addresses.allocate(spec, uid, others, new=False, dry_run=lookup.dry_run)
+    _refuse(new, service_addresses.allocate(spec, uid, others, new=False, dry_run=lookup.dry_run))
+    return []
 
 
 def _ports_text(document: Mapping[str, Any], age: Any) -> str:

@@ -15,7 +15,7 @@ from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core.service_addresses import CLUSTER_RANGE
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry import addresses, fields
+from controllers.registry import addresses, fields, internal
 from controllers.registry.kind import Column, Computed, Facts, Kind
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at
@@ -37,7 +37,11 @@ def _spec(document: Mapping[str, Any]) -> list[Cause]:
     if not cidrs:
         return [fields.required(_FIELD, "at least one CIDR required")]
     if len(cidrs) > 2:
-        return [fields.bad(_FIELD, document["spec"], "may only hold up to 2 values")]
+        return [
+            fields.bad(
+                _FIELD, internal.shown(document["spec"], "networking.ServiceCIDRSpec"), "may only hold up to 2 values"
+            )
+        ]
     causes = [cause for index, cidr in enumerate(cidrs) for cause in addresses.strict_block(f"{_FIELD}[{index}]", cidr)]
     families = [found.version for cidr in cidrs if (found := addresses.network(cidr)) is not None]
     if len(families) == 2 and families[0] == families[1]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.held import flags_of
@@ -50,23 +50,31 @@ def nameless(name: str) -> ApiError:
     return bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
 
 
-def check_preconditions(
-    kind: Kind, stored: Stored, changed: Document, transaction: Transaction, *, strict: bool, dry_run: bool
-) -> None:
-    """Refuse a change of another object or version; `strict`: also one that names none where upstream asks for it.
+class Preconditions(NamedTuple):
+    """What of preconditions is looked at, and how it is told."""
 
-    `dry_run`: upstream names the key as it is before it gets its prefix.
-    """
+    strict: bool
+    """Whether a change that names no version is refused where upstream asks for one."""
+    dry_run: bool
+    """Upstream names the key as it is before it gets its prefix."""
+    uid: bool
+    """Whether another uid is a conflict."""
+
+
+def check_preconditions(
+    kind: Kind, stored: Stored, changed: Document, transaction: Transaction, looks: Preconditions
+) -> None:
+    """Refuse a change of another object or version."""
     metadata = changed.get("metadata")
     if metadata is None:
         return
     check_place(kind, metadata, stored.namespace, stored.name)
     uid = metadata.get("uid")
-    if uid not in (None, "", stored.uid):
-        raise other_uid(kind, (stored.namespace, stored.name), uid, stored.uid, transaction, dry_run=dry_run)
+    if looks.uid and uid not in (None, "", stored.uid):
+        raise other_uid(kind, (stored.namespace, stored.name), uid, stored.uid, transaction, dry_run=looks.dry_run)
     version = metadata.get("resourceVersion")
     if version in (None, "", "0"):
-        if strict and not kind.unconditional:
+        if looks.strict and not kind.unconditional:
             why = "Invalid value: 0: must be specified for an update"
             cause = Cause("metadata.resourceVersion", why, "FieldValueInvalid")
             raise invalid(kind.plural, kind.group, stored.name, [cause])

@@ -11,7 +11,7 @@ from controllers.registry import additions, reading, spelling
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.context import Context
 from controllers.registry.found import Found
-from controllers.registry.incoming.addressed import check_preconditions
+from controllers.registry.incoming.addressed import Preconditions, check_preconditions
 from controllers.registry.incoming.current import Current
 from controllers.registry.incoming.part import changed_part
 from controllers.registry.incoming.shared import (
@@ -58,15 +58,18 @@ def changed_document(
         )
     try:
         strict = bool(context.field_manager)
-        check_preconditions(kind, stored, changed, transaction, strict=strict, dry_run=context.dry_run)
-    except ApiError:
-        if not patched and context.field_manager:
-            # Upstream reads the whole body before it looks at what is stored.
+        # In a patch another uid is one thing more that is wrong.
+        looks = Preconditions(strict=strict, dry_run=context.dry_run, uid=not patched or not strict)
+        check_preconditions(kind, stored, changed, transaction, looks)
+    except ApiError as refusal:
+        if context.field_manager:
+            # Upstream reads the whole body before it looks whose it is, and what is stored.
             whole, _ = reading.decoded(kind, changed, {}, context)
-            name_owners_once(child(whole, "metadata"), context, late=False)
+            if not patched or refusal.code != 400:
+                name_owners_once(child(whole, "metadata"), context, late=patched)
         raise
     if subresource is not None:
-        document = changed_part(kind, stored, changed, subresource, context)
+        document = changed_part(kind, stored, changed, subresource, context, patched=patched)
         if own is not None:
             _own(document, old, None, own, context)
         mutate(document, stored.name)

@@ -65,7 +65,7 @@ def new_document(
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         _check_namespace(kind, metadata, operation.namespace)
     # A name that will be made is not known yet to what mutates.
-    title = str(metadata.get("name") or metadata.get("generateName") or "")
+    title = str(metadata.get("name") or metadata.get("generateName") or "Unknown")
     _name_it(kind, metadata, operation.namespace, context, transaction)
     unix_ms = context.epoch_ms + transaction.now_ms
     name_owners_once(metadata, context, late=False)
@@ -155,7 +155,7 @@ def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, t
         return
     if not prefix:
         # Told with whatever else is wrong.
-        metadata["name"] = ""
+        metadata["name"] = context.new_uid() if kind.names_itself else ""
         return
     home = namespace if kind.namespaced else ""
     metadata["name"] = _free_name(kind, prefix, home, context.new_suffix, transaction)

@@ -11,14 +11,16 @@ from controllers.registry import metadata as metadata_rules
 from controllers.registry import reading
 from controllers.registry.checking import fill
 from controllers.registry.context import Context
-from controllers.registry.incoming.shared import as_sent, keep_metadata, refuse
+from controllers.registry.incoming.shared import as_sent, keep_metadata, name_owners_once, refuse
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.schema import model
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 
 
-def changed_part(kind: Kind, stored: Stored, changed: Document, subresource: Subresource, context: Context) -> Document:
+def changed_part(
+    kind: Kind, stored: Stored, changed: Document, subresource: Subresource, context: Context, *, patched: bool
+) -> Document:
     """Return the object with the part that a subresource writes, and the metadata that it takes along."""
     key, old = subresource.part, stored.object
     part = changed.get(key)
@@ -41,6 +43,7 @@ def changed_part(kind: Kind, stored: Stored, changed: Document, subresource: Sub
         sent = copy_object(sent)
         kind.defaults(sent)
     metadata = {**old["metadata"], **_carried(kind, subresource, sent, old["metadata"], context)}
+    name_owners_once(metadata, context, late=patched)
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)
     if context.dry_run and subresource.carries and (link := (sent.get("metadata") or {}).get("selfLink")):

@@ -13,6 +13,7 @@ from controllers.kinds.core.pod.binding import with_condition
 from controllers.log.operations import Bind, Create, Delete, Propagation
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
+from controllers.registry import fields
 from controllers.registry.deletion import check_preconditions, options_wrong
 from controllers.registry.kind import Subresource, Writing
 from controllers.registry.reading import body_of
@@ -65,10 +66,17 @@ def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> 
     return stored, {**stored.object, "status": spent}
 
 
+_UNSAFE: Final = "ignoreStoreReadErrorWithClusterBreakingPotential"
+_NOT_OF_EVICTIONS: Final = "can not be set for pod eviction, try after removing the option"
+
+
 def _post(writing: Writing, operation: Create | Bind) -> Stored:
     """Delete a pod if the budget that is about it allows, and count it there."""
     assert isinstance(operation, Create), "nothing is bound by an eviction"
     body = body_of(operation, "policy_v1.Eviction", "Eviction")
+    if (body.get("deleteOptions") or {}).get(_UNSAFE):
+        cause = fields.bad(f"deleteOptions.{_UNSAFE}", True, _NOT_OF_EVICTIONS)
+        raise invalid("Eviction", "policy", body["metadata"].get("name") or "", [cause])
     _take_dry_run(writing, body)
     deletion = _deletion_of(operation, body)
     pod = writing.existing(deletion.resource, deletion.namespace, deletion.name)

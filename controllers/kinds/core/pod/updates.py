@@ -103,14 +103,15 @@ def _tolerations(now: Sequence[Mapping[str, Any]], was: Sequence[Mapping[str, An
 
 
 def _gates(now: Sequence[Mapping[str, Any]], was: Sequence[Mapping[str, Any]]) -> list[Cause]:
-    known = {gate.get("name") for gate in was}
+    # Of a name that is given twice the last place is told.
+    places = {gate.get("name") or "": index for index, gate in enumerate(now)}
+    known = {gate.get("name") or "" for gate in was}
     return [
         fields.not_allowed(
-            f"spec.schedulingGates[{index}].name",
-            f"only deletion is allowed, but found new scheduling gate '{gate.get('name') or ''}'",
+            f"spec.schedulingGates[{index}].name", f"only deletion is allowed, but found new scheduling gate '{name}'"
         )
-        for index, gate in enumerate(now)
-        if gate.get("name") not in known
+        for name, index in places.items()
+        if name not in known
     ]
 
 
@@ -166,9 +167,11 @@ def _but_for_what_may_change(spec: Spec, before: Spec, *, gated: bool) -> dict[s
             still.pop(key, None)
 
     for key in _LISTS:
-        if key in still:
+        if still.get(key):
             pairs = zip(still[key], before[key], strict=True)
             still[key] = [{**container, "image": was.get("image")} for container, was in pairs]
+        else:
+            still.pop(key, None)
     for key in ("activeDeadlineSeconds", "tolerations", "schedulingGates", *(("nodeSelector",) if gated else ())):
         put_back(key)
     period = "terminationGracePeriodSeconds"
