@@ -228,7 +228,7 @@ PLACES: Final = ("field", "struct.field", "list[0].field", "list[1].field", "map
 
 def correlated(**field: Any) -> dict[str, Any]:
     """Return a schema with one field in several places in which a change finds the value that was there."""
-    text = {"type": "string", **field}
+    text = {"type": "string", "maxLength": 10, **field}
     more = {"field": text, "other": {"type": "string"}}
     item = {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}, **more}}
     keyed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"], "items": item}
