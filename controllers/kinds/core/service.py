@@ -261,5 +261,15 @@ KIND: Final = Kind(
         "spec.clusterIP": lambda doc: at(doc, "spec", "clusterIP") or "",
         "spec.type": lambda doc: at(doc, "spec", "type") or "",
     },
-    page={"spec": {"type": True, "clusterIP": True, "selector": True, "ports": True}},
+    page={
+        "spec": {
+            "type": True,
+            "clusterIP": True,
+            "externalIPs": True,
+            "externalName": True,
+            "selector": True,
+            "ports": True,
+        },
+        "status": {"loadBalancer": True},
+    },
 )

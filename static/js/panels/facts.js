@@ -1,6 +1,7 @@
 /** What the Summary tab says about an object: rows of label and value, by kind. Pure but for the links it makes. */
 
 /** @import { Dispatch, NodeSlim, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
+/** @import { Content, Fact, Scope } from "./fact-parts.js" */
 import { element } from "../dom/dom.js";
 import { kindNamed, kindOfResource } from "../lib/kinds.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
@@ -9,15 +10,8 @@ import { saidKey, saidName } from "../state/people.js";
 import { nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
 import { usageOf } from "../state/usage.js";
 import { keyOf } from "../state/view.js";
-
-/** Rows of a list of owned objects; a Deployment of a thousand names its first ones. */
-const LINKS_MAX = 60;
-
-/**
- * @typedef {Node | string} Content
- * @typedef {[label: string, value: Content | readonly Content[]]} Fact
- * @typedef {{view: View, ui: Ui, dispatch: Dispatch, t: (key: string, values?: Record<string, string | number>) => string}} Scope
- */
+import { link, LINKS_MAX, pairs } from "./fact-parts.js";
+import { serviceFacts } from "./service-facts.js";
 
 /**
  * @param {Slim} object
@@ -39,10 +33,7 @@ const FACTS = {
   nodes: nodeFacts,
   "deployments.apps": workloadFacts,
   "replicasets.apps": workloadFacts,
-  services: (object, { t }) => [
-    [t("f_selector"), pairs(object.spec?.selector)],
-    [t("field_port"), (object.spec?.ports ?? []).map((/** @type {any} */ port) => String(port.port)).join(", ")],
-  ],
+  services: serviceFacts,
   "priorityclasses.scheduling.k8s.io": (object, { t }) => [
     [t("f_value"), String(object.value ?? 0)],
     [t("f_policy"), object.preemptionPolicy ?? "PreemptLowerPriority"],
@@ -342,25 +333,6 @@ function common(object, { t, view, ui }) {
   }
   facts.push(["resourceVersion", resourceVersion ?? ""]);
   return facts;
-}
-
-/** @param {Record<string, string> | undefined} entries */
-function pairs(entries) {
-  return Object.entries(entries ?? {}).map(([key, value]) =>
-    element("div", { class: "line" }, element("code", {}, value ? `${key}=${value}` : key)));
-}
-
-/**
- * A button that selects another object.
- * @param {Pick<Scope, "dispatch">} scope
- * @param {string} resource
- * @param {string} key
- * @param {string} label
- */
-export function link({ dispatch }, resource, key, label) {
-  const button = element("button", { class: "link", type: "button" }, label);
-  button.addEventListener("click", () => dispatch({ type: "select", resource, key }));
-  return button;
 }
 
 /**
