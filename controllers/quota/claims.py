@@ -54,14 +54,23 @@ def matches_scope(scope: Mapping[str, Any], claim: Mapping[str, Any]) -> bool:
     """Return whether a volume claim is in a scope: only classes of volume attributes make one."""
     if scope.get("scopeName") != "VolumeAttributesClass":
         return False
+    return any(selects(scope, name) for name in sorted(_classes(claim)) or (None,))
+
+
+def moves(claim: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Return whether a volume claim names other classes of volume attributes than before."""
+    return _classes(claim) != _classes(old)
+
+
+def _classes(claim: Mapping[str, Any]) -> set[str]:
+    """Return the classes of volume attributes that a claim has, asks for or is on its way to."""
     status = claim.get("status") or {}
     names = {
         (claim.get("spec") or {}).get("volumeAttributesClassName"),
         status.get("currentVolumeAttributesClassName"),
         (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName"),
     }
-    known = sorted(name for name in names if name)
-    return any(selects(scope, name) for name in known or (None,))
+    return {name for name in names if name}
 
 
 def is_device_counted(name: str) -> bool:

@@ -45,7 +45,8 @@ class Evaluator:
     matches_scope: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] = _no_scope
     """(scoped selector requirement, object) → whether the object is in it."""
     moves: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
-    """(object, as it was) → whether an update moves it into another scope: such a one is charged; None: none does."""
+    """(object, as it was) → whether an update moves it into another scope: it is charged, and counted anew; None: none
+    does."""
     missing: Callable[[Iterable[str], Mapping[str, Any]], str] = _nothing_missing
     """(names of a quota, object) → upstream's sentence on what the object must say before it can be charged, as
     `must specify limits.cpu for: main`; empty where it says enough."""
@@ -88,6 +89,7 @@ _OWN: Final[Mapping[str, Evaluator]] = {
             claims.usage,
             frozenset({("create", ""), ("update", ""), ("update", "status")}),
             claims.matches_scope,
+            claims.moves,
         ),
         Evaluator(
             "resourceclaims.resource.k8s.io",

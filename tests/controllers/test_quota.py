@@ -89,6 +89,40 @@ def test_a_service_that_changes_its_type_gives_its_node_ports_back() -> None:
     assert used(lab) == {"services.nodeports": "0", "services.loadbalancers": "0"}
 
 
+def test_a_claim_that_has_got_another_class_is_given_back_by_the_quota_of_the_old_one() -> None:
+    """What upstream's end-to-end test of quotas of the scope VolumeAttributesClass does."""
+    claim: Document = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "",
+            "volumeAttributesClassName": "gold",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    lab = Lab([claim])
+    for name in ("gold", "silver"):
+        one = quota(name, persistentvolumeclaims="1")
+        scope = {"scopeName": "VolumeAttributesClass", "operator": "In", "values": [name]}
+        one["spec"]["scopeSelector"] = {"matchExpressions": [scope]}
+        lab.create(one)
+    lab.run(1)
+
+    def patch(part: str, **said: str) -> None:
+        lab.do(Patch("persistentvolumeclaims", "default", "data", {part or "spec": said}, "merge", part))
+
+    patch("status", phase="Bound", currentVolumeAttributesClassName="gold")
+    patch("", volumeAttributesClassName="silver")
+    lab.run(2)
+    both = [used(lab, name)["persistentvolumeclaims"] for name in ("gold", "silver")]
+    assert both == ["1", "1"], "it has one and asks for the other"
+    patch("status", currentVolumeAttributesClassName="silver")
+    lab.run(2)
+    assert [used(lab, name)["persistentvolumeclaims"] for name in ("gold", "silver")] == ["0", "1"]
+
+
 def test_usage_that_somebody_falsified_is_mended_by_the_periodic_round() -> None:
     lab = Lab([quota(configmaps="9")])
     lab.run(3)

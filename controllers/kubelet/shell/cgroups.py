@@ -1,4 +1,4 @@
-"""The control groups that a container sees: how much cpu and memory the kernel would let it have (cgroup v2).
+"""What a container sees of the kernel: its control groups (v2) with what it may have of cpu and memory, its processes.
 
 Source: pkg/kubelet/cm (helpers_linux.go, cgroup_v2_manager_linux.go, qos_container_manager_linux.go), v1.34.
 """
@@ -13,6 +13,10 @@ from scheduler_core.api.quantity import QuantityError, milli_value, value
 ROOT: Final = "/sys/fs/cgroup"
 """Where a container finds its own group, and a node those of all its pods."""
 
+PROCESSORS: Final = 4
+"""How many processors a container sees."""
+
+_KEYS: Final = ("requests", "limits")
 _PERIOD_US: Final = 100_000
 _QUOTA_US_MIN: Final = 1_000
 _SHARES_MIN, _SHARES_MAX = 2, 262_144
@@ -42,7 +46,15 @@ def groups_of_node(pod: Mapping[str, Any], path: str) -> dict[str, str]:
     return found
 
 
-_KEYS: Final = ("requests", "limits")
+def processes(container: Mapping[str, Any]) -> dict[str, str]:
+    """Return path → text of what the kernel tells of a container's first process, and of who asks."""
+    first = [*(container.get("command") or ()), *(container.get("args") or ())]
+    found: dict[str, str] = {}
+    for number, name in (("1", str(first[0]).rpartition("/")[2] if first else "main"), ("self", "sh")):
+        head = f"Name:\t{name[:15]}\nState:\tS (sleeping)\nPid:\t{number if number == '1' else 7}\n"
+        found[f"/proc/{number}/status"] = f"{head}Threads:\t1\nCpus_allowed_list:\t0-{PROCESSORS - 1}\n"
+        found[f"/proc/{number}/cgroup"] = "0::/\n"
+    return found
 
 
 def _of_pod(pod: Mapping[str, Any], running: list[Mapping[str, Any]]) -> Iterator[dict[str, int]]:

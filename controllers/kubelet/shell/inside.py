@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
-from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group
+from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, processes
 from controllers.kubelet.stages.answers import Answer, Answers
 from controllers.kubelet.users import User, user_of
 from scheduler_core.api.document import Document
@@ -98,7 +98,7 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         "/etc/os-release": 'NAME="Clustersim"\nPRETTY_NAME="Clustersim simulated container"\nID=clustersim\n',
         "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
     }
-    files |= own_group(pod, container)
+    files |= own_group(pod, container) | processes(container)
     files |= answers.files_of(str(container.get("image", "")))
     for one in (spec.get("securityContext") or {}).get("sysctls") or ():
         files["/proc/sys/" + str(one.get("name")).replace(".", "/")] = f"{one.get('value')}\n"

@@ -10,7 +10,7 @@ from typing import Final
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.shell.archives import tar
 from controllers.kubelet.shell.asking import ASKING
-from controllers.kubelet.shell.cgroups import ROOT
+from controllers.kubelet.shell.cgroups import PROCESSORS, ROOT
 from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.inside import DOMAIN
@@ -216,7 +216,7 @@ def _ps(call: Call) -> Running:
 
 
 def _nproc(call: Call) -> Running:
-    yield Wrote(1, "4\n")
+    yield Wrote(1, f"{PROCESSORS}\n")
     return 0
 
 

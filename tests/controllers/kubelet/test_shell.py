@@ -107,6 +107,7 @@ def done(shell: Shell, text: str) -> tuple[str, str, int, int]:
         ("echo lost >/dev/null 2>&1; ls /etc/host*", "/etc/hostname\n/etc/hosts\n", 0),
         ("sleep 1000 & echo after", "after\n", 0),
         ("exec echo gone; echo never", "gone\n", 0),
+        ("grep Cpus_allowed_list /proc/self/status | cut -f2 && nproc; cat /proc/1/cgroup", "0-3\n4\n0::/\n", 0),
     ],
 )
 def test_scripts_print_what_a_shell_prints(script: str, out: str, code: int) -> None:
