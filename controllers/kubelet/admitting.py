@@ -17,6 +17,11 @@ from scheduler_core.api.requests import Amounts
 from scheduler_core.api.taints import tolerated
 from scheduler_core.plugins.node_ports import conflicts
 
+_SYSTEM: Final = "linux"
+"""The operating system of every simulated node."""
+
+_SYSTEM_LABEL: Final = "kubernetes.io/os"
+
 _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 """What a node has too little of is told in this order, other resources after these."""
 
@@ -44,6 +49,11 @@ def refusal(pod: Mapping[str, Any], taken: Iterable[Mapping[str, Any]], sysctls:
     for one in (pod["spec"].get("securityContext") or {}).get("sysctls") or ():
         if str(one.get("name")).replace("/", ".") not in sysctls:
             return Refusal("SysctlForbidden", f'forbidden sysctl: "{one.get("name")}" not allowlisted')
+    if (pod["metadata"].get("labels") or {}).get(_SYSTEM_LABEL, _SYSTEM) != _SYSTEM:
+        text = f"Failed to admit pod as the `{_SYSTEM_LABEL}` label doesn't match node label"
+        return Refusal("PodOSSelectorNodeLabelDoesNotMatch", text)
+    if (pod["spec"].get("os") or {}).get("name", _SYSTEM) != _SYSTEM:
+        return Refusal("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
     wanted = list(_host_ports(pod))
     if wanted and conflicts(wanted, (port for one in taken for port in _host_ports(one))):
         text = "node(s) didn't have free ports for the requested pod ports"

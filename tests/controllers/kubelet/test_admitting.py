@@ -37,6 +37,20 @@ def test_of_two_pods_that_both_were_promised_the_room_one_is_refused() -> None:
     assert "OutOfcpu" in lab.reasons(refused)
 
 
+def test_a_node_takes_no_pod_of_another_operating_system() -> None:
+    """What upstream's end-to-end test of PodOSRejection does."""
+    labelled = put("b", cpu="100m")
+    labelled["metadata"]["labels"] = {"kubernetes.io/os": "windows"}
+    lab = Lab(
+        [node("n1"), put("a", cpu="100m", os={"name": "windows"}), labelled, put("c", cpu="1", os={"name": "linux"})]
+    )
+    lab.run(10)
+    refused = [("Failed", "PodOSNotSupported"), ("Failed", "PodOSSelectorNodeLabelDoesNotMatch")]
+    assert ends(lab, "a", "b", "c") == [*refused, ("Running", "")]
+    text = "Pod was rejected: Failed to admit pod as the OS field doesn't match node OS"
+    assert lab.get("pods", "a")["status"]["message"] == text
+
+
 def test_who_was_taken_stays_and_leaves_room_when_it_goes() -> None:
     lab = Lab([node("n1"), put("a")])
     lab.run(10)
