@@ -33,7 +33,7 @@ from controllers.log.operations import Create, Patch, PatchType, Update
 from controllers.log.store import Stored
 from controllers.registry.context import Context
 from controllers.registry.gojson import syntax_error
-from controllers.registry.incoming import nameless
+from controllers.registry.incoming import nameless, other_namespace
 from controllers.registry.kind import Subresource
 from controllers.registry.reading import Unreadable, check_body, check_type, checked
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
@@ -129,7 +129,8 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
         if subresource is None or subresource.body is None:
             # Upstream reads the whole body before it looks at the name.
             checked(target.kind, document, context)
-        refusal = nameless(name)
+        elsewhere = isinstance(metadata, dict) and metadata.get("namespace") not in (None, "", home)
+        refusal = other_namespace() if elsewhere and target.kind.namespaced else nameless(name)
         refusal.warnings = tuple(context.warnings)
         raise refusal
     operation: Update | Create = Update(target.kind.resource, home, name, document, target.subresource)

@@ -11,13 +11,13 @@ from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry import strategic
 from controllers.registry.checking import check
 from controllers.registry.context import Context
-from controllers.registry.decoding import from_unstructured
 from controllers.registry.fieldowners import managers, scales
 from controllers.registry.fieldowners.managers import Entry, Scope, applied, check_object, title_of
 from controllers.registry.gotext import json_name
 from controllers.registry.incoming import Own, check_place
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
+from controllers.registry.patch import unrestorable
 from controllers.registry.schema import model
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request, conflict, not_found
@@ -140,10 +140,10 @@ def _unconverted(what: str) -> ApiError:
     return ApiError(500, "", f"failed to {what} to proper version: {why}")
 
 
-def unreadable(kind: Kind, config: Any, error: ApiError) -> ApiError:
+def unreadable(kind: Kind, config: Any, document: Document, error: ApiError) -> ApiError:
     """Return the refusal of what came of applying a configuration, and is no object of its kind."""
     group_version = kind.api_version if "/" in kind.api_version else f"/{kind.api_version}"
-    told = from_unstructured(error.causes[0].message if error.causes else error.message)
+    told = unrestorable(error.causes[0].message if error.causes else error.message, document, error, kind.schema)
     why = f"unable to convert unstructured object to {group_version}, Kind={kind.kind}: {told}"
     return ApiError(500, "", f"failed to convert new object ({title_of(config)}) to proper version: {why}")
 

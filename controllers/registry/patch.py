@@ -263,7 +263,7 @@ def unreadable(operation: Patch, changed: Any, error: ApiError, schema: str) -> 
     """Return the 422 of a patch that makes an object which does not fit its kind's `schema`."""
     why = error.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or error.message
     if operation.patch_type == "strategic":
-        told, why = printed(operation.patch), _unrestorable(why, changed, error, schema)
+        told, why = printed(operation.patch), unrestorable(why, changed, error, schema)
     elif operation.patch_type == "json":
         told = goorder.text(changed, schema, goorder.touched_by_operations(operation.patch or ()))
     else:
@@ -295,8 +295,8 @@ _OWN_READERS: Final = {"time": "string", "micro-time": "string", "int-or-string"
 """Scalars that read their JSON themselves, and what they read it into."""
 
 
-def _unrestorable(why: str, changed: Any, error: ApiError, schema: str) -> str:
-    """Return how upstream says of a strategic merge patch that a value does not fit (runtime.FromUnstructured)."""
+def unrestorable(why: str, changed: Any, error: ApiError, schema: str) -> str:
+    """Return how upstream says that a value does not fit which it does not read out of JSON (FromUnstructured)."""
     found = _UNMARSHALS.search(why)
     if found is None:
         return from_unstructured(why)

@@ -71,7 +71,7 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     if too_deep(given):
         raise bad_request("the body is nested too deeply")
     _check_type(kind, given)
-    kept = {key for key, value in given.items() if is_same(value, old.get(key))}
+    kept = {key for key, value in given.items() if key in old and is_same(value, old[key])}
     try:
         fresh = copy_object({key: value for key, value in given.items() if key not in kept})
     except (TypeError, msgspec.MsgspecError) as error:

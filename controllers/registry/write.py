@@ -360,7 +360,7 @@ class Write:
         try:
             return self._take_applied(kind, asked, subresource, operation, document, stored)
         except reading.Unreadable as error:
-            raise owning.unreadable(asked, operation.patch, error) from error
+            raise owning.unreadable(asked, operation.patch, document, error) from error
 
     def _take_applied(
         self,

@@ -56,6 +56,10 @@ def _defaults(document: Document) -> None:
         rolling = child(strategy, "rollingUpdate")
         rolling.setdefault("maxUnavailable", 1)
         rolling.setdefault("maxSurge", 0)
+    elif strategy.get("rollingUpdate") is not None:
+        # What is not followed is filled up all the same, with nothing.
+        for key in ("maxUnavailable", "maxSurge"):
+            strategy["rollingUpdate"].setdefault(key, 0)
     defaults.pod_spec(child(child(spec, "template"), "spec"))
 
 

@@ -27,6 +27,7 @@ _NAMES: Final = {
 """What is called otherwise here → its name in the core group."""
 
 _FROM_CORE: Final = {there: here for here, there in _NAMES.items()}
+_TEXTS: Final = ("reason", "message", "type", "action", "reportingComponent", "reportingInstance")
 _KEPT: Final = (
     "involvedObject",
     "reason",
@@ -95,7 +96,8 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
         if key in _STRUCTS:
             causes += internal.immutable(field, new.get(key), old.get(key), _STRUCTS[key])
         else:
-            causes += fields.immutable(field, new.get(key), old.get(key))
+            blank = "" if key in _TEXTS else None
+            causes += fields.immutable(field, new.get(key, blank), old.get(key, blank))
     return causes
 
 

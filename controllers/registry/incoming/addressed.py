@@ -37,12 +37,17 @@ def check_place(kind: Kind, metadata: Mapping[str, Any], namespace: str, name: s
         ApiError: 400.
     """
     if kind.namespaced and metadata.get("namespace") not in (None, "", namespace):
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        raise other_namespace()
     sent = metadata.get("name")
     if sent not in (None, "", name):
         raise bad_request(f"the name of the object ({sent}) does not match the name on the URL ({name})")
     if needed and not sent:
         raise nameless(name)
+
+
+def other_namespace() -> ApiError:
+    """Return the 400 of an object of another namespace than a path leads to."""
+    return bad_request("the namespace of the provided object does not match the namespace sent on the request")
 
 
 def nameless(name: str) -> ApiError:

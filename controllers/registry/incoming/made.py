@@ -12,7 +12,7 @@ from controllers.registry import additions, reading
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.checking import fill
 from controllers.registry.context import Context
-from controllers.registry.incoming.addressed import other_uid
+from controllers.registry.incoming.addressed import other_namespace, other_uid
 from controllers.registry.incoming.current import Current
 from controllers.registry.incoming.shared import (
     Mutate,
@@ -29,7 +29,7 @@ from controllers.registry.repeats import Run
 from controllers.registry.schema import model
 from controllers.registry.subresources import check_version, names_version
 from scheduler_core.api.document import Document, child
-from scheduler_core.api.errors import ApiError, bad_request
+from scheduler_core.api.errors import ApiError
 
 GENERATE_NAME_MAX: Final = 58
 """Letters kept of generateName, so that five more fit a 63 letter label."""
@@ -145,7 +145,7 @@ def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:
         metadata.pop("namespace", None)
         return
     if metadata.get("namespace") not in (None, "", namespace):
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        raise other_namespace()
     metadata["namespace"] = namespace
 
 
