@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from controllers.log.operations import Delete, Patch
 from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
 from tests.tools.lab import Lab, node, pod, workload
 
 
@@ -87,6 +90,35 @@ def test_a_service_that_changes_its_type_gives_its_node_ports_back() -> None:
     lab.do(Patch("services", "default", "web", {"spec": {"type": "ClusterIP"}}))
     lab.run(1)
     assert used(lab) == {"services.nodeports": "0", "services.loadbalancers": "0"}
+
+
+def test_a_resize_is_charged_and_refused_beyond_the_quota() -> None:
+    """What upstream's end-to-end test of resizes under a quota does."""
+    lab = Lab([node("n1")])
+    lab.create(quota(cpu="800m", memory="800Mi"))
+    lab.run(2)
+    for name in ("a", "b"):
+        one = pod(name)
+        one["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "300m", "memory": "300Mi"}}
+        lab.create(one)
+    lab.run(5)
+
+    def resize(**requests: str) -> None:
+        container = {"name": lab.get("pods", "a")["spec"]["containers"][0]["name"], "resources": {"requests": requests}}
+        lab.do(Patch("pods", "default", "a", {"spec": {"containers": [container]}}, "strategic", "resize"))
+
+    resize(cpu="400m", memory="400Mi")
+    assert used(lab) == {"cpu": "700m", "memory": "700Mi"}, "it is charged at once"
+    lab.run(10)
+    for asked, lack in (
+        ({"memory": "750Mi"}, "requested: memory=350Mi, used: memory=700Mi, limited: memory=800Mi"),
+        ({"cpu": "600m"}, "requested: cpu=200m, used: cpu=700m, limited: cpu=800m"),
+    ):
+        with pytest.raises(ApiError, match=f"exceeded quota: q, {lack}"):
+            resize(**asked)
+    resize(cpu="100m")
+    lab.run(10)
+    assert used(lab) == {"cpu": "400m", "memory": "700Mi"}
 
 
 def test_a_claim_that_has_got_another_class_is_given_back_by_the_quota_of_the_old_one() -> None:
