@@ -24,7 +24,7 @@ ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _MILLI_MAX: Final = (2**63 - 1) // 1000
 """Amounts above it are compared in whole units."""
 
-_pods = on(PODS)
+_pods = on(PODS, verbs=("create", "update"))
 _claims = on(CLAIMS, verbs=("create", "update"))
 
 
@@ -33,7 +33,9 @@ def _watches(verb: Verb, kind: Kind, subresource: str) -> bool:
 
 
 def _limits(attempt: Attempt) -> Iterator[list[Document]]:
-    """Yield the limits of each LimitRange of the namespace, in order of name."""
+    """Yield the limits of each LimitRange of the namespace, in order of name: of a pod's changes a resize is asked."""
+    if attempt.kind.resource == PODS and attempt.verb == "update" and attempt.part != "resize":
+        return
     for found in attempt.lookup.list(RANGES, attempt.namespace):
         yield at(found, "spec", "limits") or []
 

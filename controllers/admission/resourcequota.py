@@ -58,9 +58,7 @@ def _charge(attempt: Attempt) -> Sequence[Charge]:
     if not quotas:
         return ()
     evaluator = evaluator_of(attempt.kind.stored_resource)
-    # A resize is sent in a form of its own.
-    part = attempt.subresource or ("" if attempt.shown is None else attempt.shown.name)
-    if (attempt.verb, part) not in evaluator.charged and not _moves(attempt, evaluator):
+    if (attempt.verb, attempt.part) not in evaluator.charged and not _moves(attempt, evaluator):
         return ()
     concerned = [quota for quota in quotas if evaluator.concerns(quota, attempt.document)]
     for quota in concerned:

@@ -77,6 +77,11 @@ class Attempt:
     asked: Kind
     shown: Subresource | None
 
+    @property
+    def part(self) -> str:
+        """Return the subresource by whose way the write came, in a form of its own or not; empty: the object itself."""
+        return self.subresource or ("" if self.shown is None else self.shown.name)
+
     def refuse(self, why: str) -> ApiError:
         """Return the 403 with which admission refuses."""
         return forbidden(self.kind.stored_resource, self.title, why)

@@ -121,6 +121,18 @@ def test_a_resize_is_charged_and_refused_beyond_the_quota() -> None:
     assert used(lab) == {"cpu": "400m", "memory": "700Mi"}
 
 
+def test_a_resize_beyond_a_limit_range_is_refused_and_other_changes_are_not_asked() -> None:
+    lab = Lab([node("n1"), pod("a", cpu="300m")])
+    lab.run(5)
+    limit = {"type": "Container", "max": {"cpu": "500m"}, "min": {"cpu": "400m"}}
+    metadata = {"name": "lr", "namespace": "default"}
+    lab.create({"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": [limit]}})
+    lab.do(Patch("pods", "default", "a", {"metadata": {"labels": {"b": "c"}}}))
+    container = {"name": "main", "resources": {"requests": {"cpu": "600m"}, "limits": {"cpu": "600m"}}}
+    with pytest.raises(ApiError, match="maximum cpu usage per Container is 500m, but limit is 600m"):
+        lab.do(Patch("pods", "default", "a", {"spec": {"containers": [container]}}, "strategic", "resize"))
+
+
 def test_a_claim_that_has_got_another_class_is_given_back_by_the_quota_of_the_old_one() -> None:
     """What upstream's end-to-end test of quotas of the scope VolumeAttributesClass does."""
     claim: Document = {
