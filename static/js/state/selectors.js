@@ -46,6 +46,16 @@ export function objectAt(view, resource, key) {
 }
 
 /**
+ * Whether an object has all labels that are wanted; where none is, nothing is selected.
+ * @param {Slim} object
+ * @param {Record<string, string> | undefined} wanted
+ */
+export function hasLabels({ metadata: { labels = {} } }, wanted) {
+  const pairs = Object.entries(wanted ?? {});
+  return pairs.length > 0 && pairs.every(([key, value]) => labels[key] === value);
+}
+
+/**
  * A function of one or two maps that answers from memory while both are the same objects.
  * @template {object} A
  * @template {object} B

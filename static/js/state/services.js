@@ -1,7 +1,7 @@
 /** Services as the page knows them: which pods are behind one, and where it is reached. */
 
 /** @import { PodSlim, Slim, View } from "../lib/types.d.ts" */
-import { objectsOf } from "./selectors.js";
+import { hasLabels, objectsOf } from "./selectors.js";
 
 /** Phases of pods that take no requests any more. */
 const ENDED = new Set(["Succeeded", "Failed"]);
@@ -13,17 +13,12 @@ const ENDED = new Set(["Succeeded", "Failed"]);
  * @returns {{pod: PodSlim, ready: boolean}[]} in the order in which the page knows them
  */
 export function podsBehind(view, service) {
-  const wanted = Object.entries(service.spec?.["selector"] ?? {});
-  if (!wanted.length) return [];
-  /** @type {{pod: PodSlim, ready: boolean}[]} */
-  const found = [];
-  for (const pod of /** @type {Iterable<PodSlim>} */ (objectsOf(view, "pods").values())) {
-    const { labels = {}, namespace } = pod.metadata;
-    if (namespace !== service.metadata.namespace || ENDED.has(pod.status?.phase ?? "")) continue;
-    if (wanted.every(([key, value]) => labels[key] === value))
-      found.push({ pod, ready: Boolean(pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")) });
-  }
-  return found;
+  const selected = [.../** @type {Iterable<PodSlim>} */ (objectsOf(view, "pods").values())].filter((pod) =>
+    pod.metadata.namespace === service.metadata.namespace && !ENDED.has(pod.status?.phase ?? "")
+    && hasLabels(pod, service.spec?.["selector"]));
+  return selected.map((pod) => ({
+    pod, ready: Boolean(pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")),
+  }));
 }
 
 /**

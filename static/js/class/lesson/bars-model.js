@@ -3,7 +3,7 @@
 /** @import { ClassState } from "../../lib/class.d.ts" */
 /** @import { NodeSummary, PodSlim, Ui, View } from "../../lib/types.d.ts" */
 import { groupOf } from "../../state/groups.js";
-import { nodes, objectAt, objectsOf, podRequests, queueOfLeader } from "../../state/selectors.js";
+import { hasLabels, nodes, objectAt, objectsOf, podRequests, queueOfLeader } from "../../state/selectors.js";
 
 /** As many nodes stand below one another on a laptop, and as many pods beside one another on one of them. */
 const NODES_MAX = 4;
@@ -65,11 +65,9 @@ function isPlain({ ready, unschedulable, taints, pods }) {
  * @param {PodSlim} pod
  */
 function guardOf(view, pod) {
-  const labels = pod.metadata.labels ?? {};
   for (const { metadata, spec, status } of objectsOf(view, "poddisruptionbudgets.policy").values()) {
-    const wanted = Object.entries(spec?.["selector"]?.matchLabels ?? {});
-    if (metadata.namespace === pod.metadata.namespace && wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value) && !status?.["disruptionsAllowed"])
-      return metadata.name;
+    const stands = metadata.namespace === pod.metadata.namespace && hasLabels(pod, spec?.["selector"]?.matchLabels);
+    if (stands && !status?.["disruptionsAllowed"]) return metadata.name;
   }
   return "";
 }
