@@ -13,6 +13,7 @@ from controllers.admission.namespacelifecycle import NAMESPACES
 from controllers.log.sessiontime import CARRY_MS
 from controllers.log.stamps import unix_ms_of
 from controllers.registry.admission import Attempt, Plugin
+from scheduler_core.api.booleans import TRUE
 from scheduler_core.api.document import Document, at, child
 
 ACCOUNTS: Final = "serviceaccounts"
@@ -107,7 +108,7 @@ def _validate(attempt: Attempt) -> None:
     name = spec.get("serviceAccountName") or ""
     account = attempt.lookup.get(ACCOUNTS, attempt.namespace, name)
     annotations = (account or {}).get("metadata", {}).get("annotations") or {}
-    if account is not None and annotations.get(_ENFORCE) in ("1", "t", "T", "TRUE", "true", "True"):
+    if account is not None and annotations.get(_ENFORCE) in TRUE:
         why = _unlisted(account, spec)
         if why:
             raise attempt.refuse(why)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeVar
 
+from scheduler_core.api.booleans import FALSE, TRUE
+
 T = TypeVar("T")
 
 Component = Literal["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"]
@@ -100,8 +102,6 @@ _UNITS_NS: Final[Mapping[str, int]] = {
     "h": 3_600_000_000_000,
 }
 _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([^\d.]*)")
-_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-_FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _INT32_MAX: Final = 2**31 - 1
@@ -147,8 +147,8 @@ def _parse_float(text: str) -> float:
 
 
 def _parse_bool(text: str) -> bool:
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
+    if text in TRUE or text in FALSE:
+        return text in TRUE
     raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
 
 

@@ -8,20 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from scheduler_core.api.booleans import FALSE
+
 EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 """The label of a node that load balancers leave out."""
 
 _GOING: Final = "ToBeDeletedByClusterAutoscaler"
 """The taint of a node that an autoscaler is about to delete."""
 
-_FALSE: Final = frozenset({"0", "f", "F", "false", "False", "FALSE"})
-"""How Go spells false (strconv.ParseBool)."""
-
 
 def is_included(node: Mapping[str, Any]) -> bool:
     """Return whether a node's label leaves it in (nodeIncludedPredicate)."""
     excluded = (node["metadata"].get("labels") or {}).get(EXCLUDED)
-    return excluded is None or excluded in _FALSE
+    return excluded is None or excluded in FALSE
 
 
 def is_balanced(node: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from scheduler_core.api.booleans import FALSE, TRUE
 from scheduler_core.cel.syntax import Expr, Form, Tree
 from scheduler_core.expressions.formatting import clauses
 from scheduler_core.expressions.patterns import pattern_error
@@ -87,10 +88,8 @@ def _of_call(expr: Expr, tree: Tree) -> Iterator[Complaint]:
             yield from _of_format(expr, expr.parts[0].text, last, tree)
 
 
-_FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")
-_TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 _READ: Final[Mapping[str, Callable[[str], bool]]] = {
-    "bool": lambda text: text in (*_TRUE, *_FALSE),
+    "bool": lambda text: text in TRUE or text in FALSE,
     "double": lambda text: (
         re.fullmatch(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", text, re.I) is not None
     ),
