@@ -17,7 +17,7 @@ from clustersim.apiserver.repeated import repeated_in_applied, repeated_in_json,
 from clustersim.apiserver.routes import PlainError
 from controllers.flags.flag import parse_duration
 from controllers.log.operations import PatchType
-from controllers.registry import spelling
+from controllers.registry import reading, spelling
 from controllers.registry.checking import check, too_deep
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
@@ -25,7 +25,6 @@ from controllers.registry.gotext import json_name
 from controllers.registry.kind import Kind
 from controllers.registry.marks import Marks
 from controllers.registry.patch import unknown_members
-from controllers.registry.reading import check_type
 from scheduler_core.api.errors import ApiError, bad_request
 
 JSON: Final = "application/json"
@@ -210,7 +209,6 @@ _JSONS: Final = (JSON, "")
 _STRUCT: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
-_NO_KIND: Final = "couldn't get version/kind; json parse error: "
 _SUMMARY_BYTES: Final = 30
 
 
@@ -251,8 +249,7 @@ def unnamed(document: Mapping[str, Any]) -> str:
     """Return why the kind of a document cannot be read, empty where it can."""
     for key in ("apiVersion", "kind"):
         if not isinstance(document.get(key), str | None):
-            why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{key} of type string"
-            return f"{_NO_KIND}{why}"
+            return reading.unnamed(key, document[key])
     return ""
 
 
@@ -263,7 +260,7 @@ def checked_body(request: Request, kind: str, schema: str, group: str) -> tuple[
         ApiError: 400, 415.
     """
     document = decode_body(request, kind)
-    check_type(f"{group}/v1", kind, document)
+    reading.check_type(f"{group}/v1", kind, document)
     report = check(document, schema, require=False)
     title = f'{kind} in version "v1" cannot be handled as a {kind}'
     if report.wrong:
@@ -329,7 +326,7 @@ def decoded(request: Request) -> dict[str, Any]:
     if not isinstance(document, dict):
         given = json_name(document)
         why = f"json: cannot unmarshal {given} into Go value of type {_STRUCT}"
-        raise _Unrecognized(f"{_NO_KIND}{why}")
+        raise _Unrecognized(f"{reading.UNTYPED}{why}")
     if too_deep(document):
         raise bad_request("the body is nested too deeply")
     return document
@@ -342,7 +339,7 @@ def _json_body(body: bytes) -> Any:
         why = syntax_error(body.decode("utf-8", "replace"))
         if not why:
             raise
-        raise _Unrecognized(f"{_NO_KIND}{why}") from error
+        raise _Unrecognized(f"{reading.UNTYPED}{why}") from error
 
 
 def _yaml_body(body: bytes) -> Any:

@@ -219,10 +219,13 @@ def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     check_type(kind.api_version, kind.kind, given, is_custom=bool(kind.kept_in))
 
 
+UNTYPED: Final = "couldn't get version/kind; json parse error: "
+"""How it begins what is wrong with a body whose type cannot be read."""
+
+
 def unnamed(key: str, value: Any) -> str:
     """Return what is wrong with an `apiVersion` or `kind` that is no text."""
-    why = f"json: cannot unmarshal {json_name(value)} into Go struct field .{key} of type string"
-    return f"couldn't get version/kind; json parse error: {why}"
+    return f"{UNTYPED}json: cannot unmarshal {json_name(value)} into Go struct field .{key} of type string"
 
 
 def check_type(
