@@ -174,9 +174,8 @@ class ServiceController:
 def _write(service: Document, patch: Document, what: str, subresource: str = "") -> Reconcile:
     """Patch a Service, if it is still the same one; one that is gone needs nothing."""
     metadata = service["metadata"]
-    if not subresource:
-        patch["metadata"]["uid"] = metadata["uid"]
-    (result,) = yield [Patch("services", metadata["namespace"], metadata["name"], patch, "strategic", subresource)]
+    same = {**patch, "metadata": {**patch.get("metadata", {}), "uid": metadata["uid"]}}
+    (result,) = yield [Patch("services", metadata["namespace"], metadata["name"], same, "strategic", subresource)]
     if result.error is not None and result.error.code != 404:
         raise ApiError(result.error.code, result.error.reason, f"failed to {what}: {result.error.message}")
 
