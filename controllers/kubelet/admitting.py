@@ -11,16 +11,15 @@ from typing import Any, Final, NamedTuple
 
 from controllers.kinds.core.pod.defaults import quality_of_service
 from controllers.kubelet.pressure import CRITICAL
+from controllers.kubelet.stages.node import NODE_LABELS
 from scheduler_core.api.node import Taint
 from scheduler_core.api.pod import Toleration
 from scheduler_core.api.requests import Amounts
 from scheduler_core.api.taints import tolerated
 from scheduler_core.plugins.node_ports import conflicts
 
-_SYSTEM: Final = "linux"
-"""The operating system of every simulated node."""
-
 _SYSTEM_LABEL: Final = "kubernetes.io/os"
+_SYSTEM: Final = NODE_LABELS[_SYSTEM_LABEL]
 
 _FIRST: Final = ("cpu", "memory", "ephemeral-storage")
 """What a node has too little of is told in this order, other resources after these."""
