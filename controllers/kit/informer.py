@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from controllers.custom.kinds import RESOURCE as DEFINITIONS
@@ -22,9 +21,6 @@ from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError
-
-Trim = Callable[[Document], Document]
-"""An object → what of it is kept."""
 
 RELIST_TIMER: Final = "informers/relist"
 """The timer under which `Informers` lists again; the component hands it to `fire`."""
@@ -217,19 +213,6 @@ class Lister:
                     del table[key]
 
 
-class TrimmedLister(Lister):
-    """The copy of a resource of whose objects only a part is kept, as after client-go's `SetTransform`."""
-
-    def __init__(self, resource: str, trim: Trim) -> None:
-        """Keep what `trim` returns of each object: its metadata's name, namespace, uid and resourceVersion at least."""
-        super().__init__(resource)
-        self._trim = trim
-
-    def put(self, namespace: str, name: str, document: Document) -> None:
-        """Take an added or modified object."""
-        super().put(namespace, name, self._trim(document))
-
-
 class DefinedLister(Lister):
     """The copy of all objects whose kinds a session defines: a place is `<resource>|<namespace>` and the name."""
 
@@ -253,10 +236,6 @@ class DefinedLister(Lister):
         self._resources.pop(document["metadata"]["uid"], None)
 
 
-def _lister(resource: str, trim: Trim | None) -> Lister:
-    return Lister(resource) if trim is None else TrimmedLister(resource, trim)
-
-
 def _placed(stored: Stored) -> Stored:
     """Return a stored object at its place in the copy of all that is defined."""
     place = f"{stored.resource}|{stored.namespace}"
@@ -266,13 +245,8 @@ def _placed(stored: Stored) -> Stored:
 class Informers:
     """All reflectors and copies of one component."""
 
-    def __init__(
-        self, resources: Iterable[str], *, identity: str, trims: Mapping[str, Trim] = MappingProxyType({})
-    ) -> None:
-        """Name what is watched and for whom (the identity keys the back-off's jitter).
-
-        `trims`: of which resources how much is kept.
-        """
+    def __init__(self, resources: Iterable[str], *, identity: str) -> None:
+        """Name what is watched and for whom (the identity keys the back-off's jitter)."""
         self._identity = identity
         self._seed = 0
         self.synced_ms: int | None = None
@@ -286,7 +260,7 @@ class Informers:
         self.listers: dict[str, Lister] = {}
         self.reflectors: dict[str, Reflector] = {}
         for resource in sorted(set(resources)):
-            lister = DefinedLister() if resource == DEFINED else _lister(resource, trims.get(resource))
+            lister = DefinedLister() if resource == DEFINED else Lister(resource)
             self.listers[resource] = lister
             self.reflectors[resource] = Reflector(resource, lister, self._jitter_of(resource))
 

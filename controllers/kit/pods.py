@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from controllers.log.stamps import unix_ms_of, wire_time
-from scheduler_core.api.document import Document, condition, has_ended
+from scheduler_core.api.document import ENDED_PHASES, Document, condition
 
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 WORKLOAD_PODS_MAX: Final = 20_000
@@ -24,7 +24,9 @@ def asked_pods(owner: Mapping[str, Any]) -> int:
 
 def is_active(pod: Mapping[str, Any]) -> bool:
     """Return whether the pod counts: not finished, not on its way out."""
-    return not has_ended(pod) and "deletionTimestamp" not in pod["metadata"]
+    # As `has_ended` finds it, whose call would be half of this: it is asked of every pod of a workload.
+    status = pod.get("status")
+    return "deletionTimestamp" not in pod["metadata"] and not (status and status.get("phase") in ENDED_PHASES)
 
 
 def ready_since_ms(pod: Mapping[str, Any]) -> int | None:

@@ -1,19 +1,17 @@
 """The event recorder: Events with client-go's correlation (`tools/record/events_cache.go`).
 
 The same event again raises `count` of the first one; more than ten that differ in their message alone become one
-"(combined from similar events)"; a source that floods one object is cut off. Events live an hour after their last
-write: `sweep` says which are due.
+"(combined from similar events)"; a source that floods one object is cut off. When Events end: `controllers.expiry`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Final
 
-from controllers.log.operations import Create, Delete, Form, Patch
-from controllers.log.stamps import unix_ms_of, wire_time
+from controllers.log.operations import Create, Form, Patch
+from controllers.log.stamps import wire_time
 from controllers.loop.loop import Tick
 from scheduler_core.api.draw import draw
 
@@ -165,34 +163,3 @@ class Recorder:
         if len(self._spent) > REMEMBERED_MAX:
             del self._spent[next(iter(self._spent))]
         return True
-
-
-def last_written_ms(event: Mapping[str, Any]) -> int:
-    """Return Unix milliseconds at which an Event was last written, as far as it says so itself."""
-    times = (
-        (event.get("series") or {}).get("lastObservedTime"),
-        event.get("lastTimestamp"),
-        event.get("eventTime"),
-        event["metadata"].get("creationTimestamp"),
-    )
-    return max((unix_ms_of(time) for time in times if time), default=0)
-
-
-_KEPT: Final = ("namespace", "name", "uid", "resourceVersion")
-
-WRITTEN: Final = "writtenMs"
-"""The member of a trimmed Event that says when it was last written, in Unix milliseconds."""
-
-
-def trimmed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return of an Event what `sweep` asks for: a busy hour leaves eighty thousand of them."""
-    metadata = event["metadata"]
-    return {"metadata": {key: metadata[key] for key in _KEPT if key in metadata}, WRITTEN: last_written_ms(event)}
-
-
-def sweep(events: Iterable[Mapping[str, Any]], unix_ms: int) -> list[Delete]:
-    """Return the removals of the trimmed Events that have outlived `EVENT_TTL_MS`, in order of (namespace, name)."""
-    written_ms = unix_ms - EVENT_TTL_MS
-    due = [event["metadata"] for event in events if event[WRITTEN] <= written_ms]
-    due.sort(key=itemgetter("namespace", "name"))
-    return [Delete("events", one["namespace"], one["name"], uid=one["uid"]) for one in due]

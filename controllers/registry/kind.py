@@ -546,4 +546,7 @@ class Kind:
 
     def subresource(self, name: str) -> Subresource | None:
         """Return a subresource, or None."""
-        return next((one for one in self.subresources if one.name == name), None)
+        for one in self.subresources:
+            if one.name == name:
+                return one
+        return None

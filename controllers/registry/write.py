@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from controllers.flags.flag import Flags
 from controllers.flags.held import flags_of
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Update
@@ -15,7 +16,7 @@ from controllers.log.stamps import wire_time
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Stored, Transaction
 from controllers.log.transaction import check_size
 from controllers.registry import admission, deletion, incoming, owning, patching, reading, spelling
-from controllers.registry.admission import Chain, Passing, Verb
+from controllers.registry.admission import Chain, Chosen, Passing, Verb
 from controllers.registry.checking import too_deep
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
@@ -200,6 +201,13 @@ class Write:
             self.context.run.learn(document, operation.form, self.context.drawn)
         return self._followed(kind, self.put(kind.resource, draft, expected=0))
 
+    def _chosen(self, verb: Verb, kind: Kind, subresource: str) -> tuple[Flags, Chosen]:
+        """Return the flags in force, and the plugins that have a say in such a write."""
+        flags = flags_of(self.transaction)
+        chosen = self._chain.of(flags, verb, kind, subresource)
+        # Whoever follows the request sees those, too, that have nothing to go by.
+        return flags, chosen if self.context.marks is not None else chosen.where(self.transaction.holds)
+
     def _admission(
         self,
         verb: Verb,
@@ -208,13 +216,15 @@ class Write:
         old: Stored | None,
         subresource: str = "",
         shown: Subresource | None = None,
+        asked: tuple[Flags, Chosen] | None = None,
     ) -> Passing:
-        """Return the chain as it stands before one write; `shown`: the subresource in whose form it was sent."""
-        flags = flags_of(self.transaction)
-        chosen = self._chain.of(flags, verb, kind, subresource)
+        """Return the chain as it stands before one write.
+
+        `shown`: the subresource in whose form it was sent; `asked`: what `_chosen` says of it, if somebody has asked.
+        """
+        flags, chosen = asked or self._chosen(verb, kind, subresource)
         return Passing(
-            # Whoever follows the request sees those, too, that have nothing to go by.
-            chosen if self.context.marks is not None else chosen.where(self.transaction.holds),
+            chosen,
             verb,
             kind,
             subresource,
@@ -245,8 +255,9 @@ class Write:
         if subresource is None or subresource.post is None:
             why = f"create is not supported on {operation.resource}/{operation.subresource}"
             raise ApiError(405, "MethodNotAllowed", why)
-        passing = self._admission("create", kind, operation.namespace, None, operation.subresource)
-        if passing.chosen.mutating or passing.chosen.validating:
+        asked = self._chosen("create", kind, operation.subresource)
+        if asked[1].mutating or asked[1].validating:
+            passing = self._admission("create", kind, operation.namespace, None, operation.subresource, asked=asked)
             body = subresource.sent(operation)
             name = _name_in(body)
             passing.mutate(body, name)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from controllers.kit.client import Client
 from controllers.kit.informer import RELIST_TIMER, Informers
-from controllers.kit.recorder import EVENT_TTL_MS, Recorder, sweep, trimmed
+from controllers.kit.recorder import Recorder
 from controllers.kit.workqueue import SPINS_MAX, Workqueue
 from controllers.log.memory import MemoryStore
 from controllers.log.operations import Create, Delete, Patch, Result
@@ -390,14 +390,6 @@ def test_more_than_ten_that_differ_in_their_message_are_combined() -> None:
 def test_a_flood_about_one_object_is_cut_off() -> None:
     assert len(recorded(*(["no"] * 60))) == 25
     assert len(recorded(*(["no"] * 40), spaced_ms=300_000)) == 40
-
-
-@pytest.mark.parametrize(("age_ms", "removed"), [(EVENT_TTL_MS - 1_000, 0), (EVENT_TTL_MS, 1)])
-def test_an_event_goes_an_hour_after_it_was_last_written(age_ms: int, removed: int) -> None:
-    written_ms = 1_767_225_600_000
-    metadata = {"name": "e", "namespace": "default", "uid": "u", "creationTimestamp": wire_time(written_ms - 10**7)}
-    event = {"metadata": metadata, "lastTimestamp": wire_time(written_ms)}
-    assert len(sweep([trimmed(event)], written_ms + age_ms)) == removed
 
 
 # -- transactions ---------------------------------------------------------------------------------------------------

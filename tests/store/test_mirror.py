@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from clustersim.store import open_store, sessions
-from controllers.kit.recorder import EVENT_TTL_MS, WRITTEN, last_written_ms, trimmed
 
 pytestmark = pytest.mark.usefixtures("own_database")
 
@@ -32,11 +31,3 @@ def test_of_events_the_bytes_are_kept_and_not_the_document():
     rows = owner.events(0)
     assert [row.name for row in rows] == ["e", "p"]
     assert rows[0].known is not None, "who reads the log now is handed what was written"
-
-
-def test_who_ends_events_keeps_of_each_when_it_was_written():
-    assert trimmed(event("e") | {"message": "long"}) == {
-        "metadata": {"name": "e", "namespace": "default", "uid": "e"},
-        WRITTEN: last_written_ms(event("e")),
-    }
-    assert last_written_ms(event("e")) + EVENT_TTL_MS == 1_767_225_600_000 + 3_600_000
