@@ -284,7 +284,9 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     _check_path_name(target.name)
     if not target.simulated:
         # Nothing is written for whoever could not read the answer.
-        wanted_of(request, target.kind)
+        want = wanted_of(request, target.kind)
+        if verb not in ("get", "list"):
+            want.check_include()
     store = noted.open(principal.session_id)
     view = ReadView(store, _seal(principal, store, target, verb))
     _check_unsealed(view.seal, target, verb)

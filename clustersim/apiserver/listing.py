@@ -84,9 +84,10 @@ def check_shown(request: Request, target: Target) -> Wanted:
     """Return the form in which the client accepts a list of a kind.
 
     Raises:
-        ApiError: 406.
+        ApiError: 400, 406.
     """
     want = wanted_of(request, target.kind)
+    want.check_include()
     want.check_shape(target.kind.api_version, target.kind.kind, listed=True)
     return want
 

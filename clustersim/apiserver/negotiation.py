@@ -55,6 +55,16 @@ class Wanted:
     listed: bool = False
     """Whether the metadata of a list is wanted, not of one object."""
 
+    def check_include(self) -> None:
+        """Refuse rows of a table that are to carry what nobody knows.
+
+        Raises:
+            ApiError: 400.
+        """
+        if self.form == "table" and self.include not in _INCLUDED:
+            why = f"Invalid value: \"{self.include}\": must be 'Metadata', 'Object', 'None', or empty"
+            raise bad_request(f"Unable to convert to Table as requested: includeObject: {why}")
+
     def check_shape(self, api_version: str, kind: str, *, listed: bool) -> None:
         """Refuse metadata of one object where a list is answered, and the other way round (asPartialObjectMetadata…).
 
@@ -128,9 +138,6 @@ def wanted(request: Request, *, tables: bool = True, binary: bool = True) -> Wan
     for clause in _clauses(header):
         for media in filter(clause.takes, ACCEPTED):
             form = _form(clause, media, tables=tables)
-            if form == "table" and include not in _INCLUDED:
-                why = f"Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
-                raise bad_request(f"Unable to convert to Table as requested: includeObject: {why}")
             if form is not None and (binary or media != PROTOBUF or form != "objects"):
                 listed = clause.parameters.get("as") == _METADATA_LIST
                 return Wanted(form, include, media, clause.parameters.get("v", "v1"), listed)

@@ -250,6 +250,7 @@ def _wanted(request: Request, printed: Printed, document: Mapping[str, Any]) -> 
     """
     version, kind = document.get("apiVersion", ""), document.get("kind", "")
     want = wanted(request, tables=bool(printed.columns), binary=protobuf.is_known(version, kind))
+    want.check_include()
     want.check_shape(version, kind, listed=False)
     return want
 

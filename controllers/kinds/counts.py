@@ -31,9 +31,18 @@ def rules(
         available = status.get("availableReplicas", 0)
         if ready and available > status.get("readyReplicas", 0):
             causes.append(fields.bad("status.availableReplicas", available, f"cannot be greater than {ready}"))
+        if "collisionCount" in counts:
+            causes += _collisions(status.get("collisionCount"), (old.get("status") or {}).get("collisionCount"))
         return causes
 
     return check
+
+
+def _collisions(count: int | None, before: int | None) -> list[Cause]:
+    """Check that collisions of names are only ever counted upwards (IsDecremented)."""
+    if before is None or (count is not None and count >= before):
+        return []
+    return [fields.bad("status.collisionCount", count or 0, "cannot be decremented")]
 
 
 REPLICAS = rules(

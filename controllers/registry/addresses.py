@@ -6,6 +6,7 @@ Source: apimachinery/pkg/util/validation/ip.go, pkg/apis/core/validation (Valida
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from ipaddress import (
     AddressValueError,
     IPv4Address,
@@ -16,7 +17,7 @@ from ipaddress import (
     ip_interface,
     ip_network,
 )
-from typing import Final
+from typing import Any, Final
 
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
@@ -48,6 +49,31 @@ def plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 def legacy(field: str, text: str) -> list[Cause]:
     """Check an address in a field that is older than the strict rules."""
     return [] if parsed(text) is not None else [fields.bad(field, text, _NOT_AN_ADDRESS)]
+
+
+def one_a_family(field: str, texts: Sequence[str], said: str, what: str) -> list[Cause]:
+    """Check that several addresses (or ranges: `network` reads them) are one of each family.
+
+    Args:
+        field: the list.
+        texts: its members.
+        said: what upstream says in front of why it cannot tell.
+        what: `IP` or `CIDR`.
+    """
+    if len(texts) < 2:
+        return []
+    read = parsed if what == "IP" else network
+    families = [found and found.version for found in map(read, texts)]
+    if None in families:
+        place = families.index(None)
+        why = f"<nil> (invalid CIDR address: {texts[place]})" if what == "CIDR" else texts[place]
+        causes = [fields.internal(field, f"{said}:invalid {what}[{place}]: {why}")]
+    else:
+        causes = []
+    if causes or len(texts) > 2 or families[0] == families[1]:
+        shown: Any = [{"IP": text} for text in texts] if what == "IP" else list(texts)
+        causes.append(fields.bad(field, shown, f"may specify no more than one {what} for each IP family"))
+    return causes
 
 
 def strict(field: str, text: str) -> list[Cause]:

@@ -16,6 +16,7 @@ import msgspec
 
 from controllers.log.stamps import wire_form
 from controllers.registry import decoding
+from controllers.registry.gotext import json_number
 from controllers.registry.schema import FieldType, Model, model
 from controllers.registry.zerotimes import ZERO_TIMES
 from scheduler_core.api import quantity
@@ -201,12 +202,12 @@ def _check_struct(
 _SMALL: Final = 2**31
 """Whole numbers below it are good for each of Go's types that a field has."""
 
-_ZEROES: Final[Mapping[str, Any]] = {"integer": 0, "number": 0, "boolean": False, "string": ""}
-_NULL_ITEMS: Final[Mapping[str, Any]] = {**_ZEROES, "bytes": "", "quantity": "0", "int-or-string": 0}
+_ZEROES: Final[Mapping[str | None, Any]] = {"integer": 0, "number": 0, "boolean": False, "string": "", "quantity": "0"}
+_NULL_ITEMS: Final[Mapping[str | None, Any]] = {**_ZEROES, "bytes": "", "int-or-string": 0}
 
 
 def fill(value: Any, schema: str) -> None:
-    """Put into a struct what Go always writes of it: required texts, numbers and truth values, when they are zero."""
+    """Put into a struct what Go always writes of it: what is told though it is zero, lists and maps aside."""
     if isinstance(value, list):
         for item in value:
             fill(item, schema)
@@ -217,7 +218,7 @@ def fill(value: Any, schema: str) -> None:
         if name in value:
             if entry.model and entry.container != "map":
                 fill(value[name], entry.model)
-        elif entry.required and not entry.container and entry.scalar is not None and entry.scalar in _ZEROES:
+        elif (entry.required or entry.kept) and not entry.container and entry.scalar in _ZEROES:
             value[name] = _ZEROES[entry.scalar]
 
 
@@ -236,7 +237,7 @@ def zero_of(key: str, parts: Sequence[str]) -> Any:
         entry = model(entry.model).fields[waiting.pop(0)]
     if entry.container:
         return None
-    return {} if entry.model else _ZEROES.get(entry.scalar or "")
+    return {} if entry.model else _ZEROES.get(entry.scalar)
 
 
 def _leaves_out(struct: Model, name: str, entry: FieldType) -> bool:
@@ -378,7 +379,7 @@ def _read_time(value: str, micro: bool) -> tuple[str, str | None]:
 
 def _check_quantity(value: Any, path: str, report: Report) -> Any:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    text = text.strip()
+    text = (json_number(value) if isinstance(value, float) else text).strip()
     try:
         if len(text) > QUANTITY_LETTERS_MAX:
             raise quantity.QuantityError("quantity is too long")

@@ -79,6 +79,14 @@ def cut(value: int, type_name: str) -> int:
     return value if limit is None or limit == _RANGES["int64"] else (value + limit) % (2 * limit) - limit
 
 
+def whole(value: float, type_name: str) -> int:
+    """Return a float without a fraction as Go converts it to a whole type: by way of the
+    longest one, the lowest number of which stands for all that it cannot hold.
+    """
+    limit = _RANGES["int64"]
+    return cut(int(value) if -limit <= value < limit else -limit, type_name)
+
+
 def mismatch(value: Any, owner: str, path: str, type_name: str) -> str:
     """Return the sentence about a value of a wrong type.
 

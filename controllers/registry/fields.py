@@ -138,7 +138,8 @@ def not_allowed(field: str, why: str) -> Cause:
 def too_many(field: str, count: int, most: int) -> Cause:
     """Return `Too many`."""
     items = "item" if most == 1 else "items"
-    return Cause(field, f"Too many: {count}: must have at most {most} {items}", "FieldValueTooMany")
+    why = "has too many items" if most < 0 else f"must have at most {most} {items}"
+    return Cause(field, f"Too many: {count}: {why}", "FieldValueTooMany")
 
 
 def too_long(field: str, most: int) -> Cause:

@@ -89,7 +89,7 @@ def _ordered(value: Any, schema: str, touched: Touched | None) -> Any:
         if field is None or field.scalar == "any":
             # What is in no struct is written as it came.
             told[key] = value[key]
-        elif field.container == "map" and field.model:
+        elif field.container == "map" and field.model and isinstance(value[key], dict):
             told[key] = {name: _ordered(one, field.model, None) for name, one in sorted(value[key].items())}
         else:
             told[key] = _ordered(value[key], field.model, (touched or {}).get(key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, Final
 
 
@@ -66,6 +67,30 @@ def json_name(value: Any) -> str:
 def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
+    if isinstance(value, float) or (isinstance(value, int) and not -_WHOLE_BELOW <= value < _WHOLE_BELOW):
+        return _float(float(value))
     return str(value)
+
+
+_WHOLE_BELOW: Final = 2**63
+"""Larger numbers are no whole ones once JSON was decoded without a schema."""
+
+_PLAIN_BELOW: Final = 6
+"""Powers of ten: from there on, and below the fourth after the point, floats are printed with an exponent."""
+
+
+def _float(value: float) -> str:
+    """Return a number as `%v` prints a float64: its shortest digits, `1e+06` from a million on."""
+    number = Decimal(repr(value)).normalize()
+    power = number.adjusted()
+    if not number or -4 <= power < _PLAIN_BELOW:
+        return f"{number:f}"
+    sign, digits, _ = number.as_tuple()
+    text = "".join(map(str, digits))
+    return f"{'-' * sign}{text[0]}{'.' if text[1:] else ''}{text[1:]}e{power:+03d}"
+
+
+def json_number(value: float) -> str:
+    """Return a float as Go writes it into JSON: without an exponent below 1e21."""
+    number = Decimal(repr(value)).normalize()
+    return f"{number:f}" if not number or -6 <= number.adjusted() < 21 else _float(value)

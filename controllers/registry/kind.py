@@ -340,7 +340,8 @@ class Kind:
     defaults: Callable[[Document], None] = _nothing
     """On every write."""
     settle: Callable[[Document], None] = _nothing
-    """On create, once the object was accepted: what upstream fills in when it reads back what it stored."""
+    """Once a new object or one with another status was accepted: what upstream fills in when it reads back what it
+    stored."""
     admit: Callable[[Document, Lookup], list[Cause]] = _admit_all
     """On create, with a view of other objects."""
     admit_update: Callable[[Document, Mapping[str, Any], Lookup], list[Cause]] = _admit_any_change

@@ -13,6 +13,7 @@ from controllers.registry import goorder
 from controllers.registry.decoding import from_unstructured, named_texts
 from controllers.registry.gotext import json_name, printed, quoted
 from controllers.registry.schema import model
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
 MAX_OPERATIONS: Final = 10_000
@@ -259,15 +260,31 @@ NO_KIND: Final = "Object 'Kind' is missing"
 """What is wrong with a custom object of no kind; the object follows."""
 
 
+def in_order(operation: Patch, changed: Document, schema: str) -> Document:
+    """Return what a patch made in the order of its text: what is wrong first in it is told.
+
+    What a strategic merge patch makes has no text.
+    """
+    if operation.patch_type == "strategic":
+        return changed
+    ordered: Document = msgspec.json.decode(_text(operation, changed, schema))
+    return ordered
+
+
+def _text(operation: Patch, changed: Document, schema: str) -> str:
+    by_operations = operation.patch_type == "json"
+    patch = operation.patch or ()
+    touched = goorder.touched_by_operations(patch) if by_operations else goorder.touched_by_merge(patch)
+    return goorder.text(changed, schema, touched)
+
+
 def unreadable(operation: Patch, changed: Any, error: ApiError, schema: str) -> ApiError:
     """Return the 422 of a patch that makes an object which does not fit its kind's `schema`."""
     why = error.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or error.message
     if operation.patch_type == "strategic":
         told, why = printed(operation.patch), unrestorable(why, changed, error, schema)
-    elif operation.patch_type == "json":
-        told = goorder.text(changed, schema, goorder.touched_by_operations(operation.patch or ()))
     else:
-        told = goorder.text(changed, schema, goorder.touched_by_merge(operation.patch))
+        told = _text(operation, changed, schema)
     if why == NO_KIND:
         why = f"{NO_KIND} in '{told}'"
     return _unfit(told, why)

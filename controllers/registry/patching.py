@@ -46,7 +46,7 @@ def check_version(kind: Kind, changed: Document, name: str, context: Context) ->
     if kind.kept_in:
         _check_same(kind, changed, name)
         return
-    if changed.get("apiVersion"):
+    if changed.get("apiVersion") not in (None, ""):
         return
     of = changed.get("kind") or kind.kind
     if of != kind.kind and isinstance(of, str):

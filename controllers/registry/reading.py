@@ -91,6 +91,19 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     return document, [cause for cause in report.missing if cause.field not in document]
 
 
+def first_wrong(kind: Kind, given: Document) -> Unreadable | None:
+    """Return what upstream finds first of what it cannot read of a body; None: it can."""
+    try:
+        _check_type(kind, given)
+    except Unreadable as error:
+        return error
+    except ApiError:
+        return None
+    fresh = copy_object(given)
+    wrong = (check(fresh, kind.schema) if kind.check is None else kind.check(fresh)).wrong
+    return Unreadable(400, "BadRequest", f"{_title(kind)}: {wrong[0].message}", wrong) if wrong else None
+
+
 def is_same(value: Any, old: Any) -> bool:
     """Return whether two values are the same JSON; true is no 1, though Python takes the two for equal."""
     if value is old or value != old:
@@ -142,8 +155,8 @@ def check_body(
     """
     group, version, kind = of
     api_version = f"{group}/{version}" if group else version
-    sent = given.get("apiVersion") or api_version
-    if (sent, given.get("kind") or kind) not in _OTHER_VERSIONS:
+    sent = _said(given, "apiVersion", api_version)
+    if (sent, _said(given, "kind", kind)) not in _OTHER_VERSIONS:
         check_type(api_version, kind, given, scheme=scheme)
     report = check(copy_object(given), f"{group.partition('.')[0] or 'core'}_{version}.{kind}", require=False)
     title = f'{kind} in version "{sent.rpartition("/")[2]}" cannot be handled as a {kind}'
@@ -228,6 +241,12 @@ def unnamed(key: str, value: Any) -> str:
     return f"{UNTYPED}json: cannot unmarshal {json_name(value)} into Go struct field .{key} of type string"
 
 
+def _said(given: Mapping[str, Any], key: str, usual: str) -> Any:
+    """Return what a body says of its type; what is no text it says, too."""
+    value = given.get(key)
+    return usual if value is None or value == "" else value
+
+
 def check_type(
     api_version: str, kind: str, given: Mapping[str, Any], *, is_custom: bool = False, scheme: str = ""
 ) -> None:
@@ -238,7 +257,7 @@ def check_type(
     Raises:
         ApiError: 400.
     """
-    sent, of = given.get("apiVersion") or api_version, given.get("kind") or kind
+    sent, of = _said(given, "apiVersion", api_version), _said(given, "kind", kind)
     if (sent, of) == (api_version, kind):
         return
     for key, value in (("apiVersion", sent), ("kind", of)):

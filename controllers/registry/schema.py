@@ -88,6 +88,8 @@ class FieldType:
     """What Go calls its type, where the rest does not say."""
     terse: bool = False
     """Whether it is left out where it is zero, as Go's encoder leaves it out."""
+    kept: bool = False
+    """Whether it is told even where it is zero, though it may be left out."""
 
     @property
     def go_name(self) -> str:
@@ -116,6 +118,11 @@ class Model:
     descriptions: dict[str, str]
     open: bool
 
+    @property
+    def name(self) -> str:
+        """Return what Go calls the struct in its package."""
+        return self.key.rpartition(".")[2]
+
 
 def _field_type(module: str, owner: str, name: str, annotation: str, default: Any) -> FieldType:
     required = not annotation.startswith("Optional[")
@@ -126,7 +133,7 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
     wire = default["json"] if isinstance(default, dict) and "json" in default else name
     go = decoding.go_types().get(f"{module}.{owner}", {}).get(wire, "")
     terse = not required and not container and inner in _TERSE and go[:1] not in ("*", "!")
-    told = (owner, go.lstrip("*!"), terse and decoding.is_told(module))
+    told = (owner, go.lstrip("*!"), terse and decoding.is_told(module), go[:1] == "!")
     if inner == "dict":
         struct = MAP_STRUCTS.get((f"{module}.{owner}", wire))
         if struct is not None:

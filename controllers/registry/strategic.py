@@ -11,7 +11,7 @@ from typing import Any, Final
 from controllers.registry import decoding
 from controllers.registry.gotext import printed, type_name
 from controllers.registry.merging import MERGE_KEYS, REPLACED, SETS
-from controllers.registry.schema import Model, model
+from controllers.registry.schema import FieldType, Model, model
 from scheduler_core.api.errors import ApiError, bad_request
 
 _DIRECTIVE: Final = "$patch"
@@ -33,57 +33,154 @@ def strategic_merge(document: dict[str, Any], patch: dict[str, Any], schema: str
     return _merge_struct(document, cut(patch, model(schema)), model(schema))
 
 
-def cut(value: Any, struct: Model) -> Any:
-    """Return a part of a patch with its whole numbers cut to the length of their fields, as Go cuts them."""
+def cut(value: Any, struct: Model | None) -> Any:
+    """Return a part of a patch with its whole numbers cut to the length of their fields, as Go cuts them.
+
+    Those that no whole type of Go holds are floats, as JSON is decoded without a schema.
+    """
     if isinstance(value, list):
         return [cut(item, struct) for item in value]
     if not isinstance(value, dict):
-        return value
+        return _number(value)
     whole = dict(value)
     for key, part in value.items():
-        entry = struct.fields.get(key)
-        if entry is None:
-            continue
-        if entry.model and entry.container != "map":
-            whole[key] = cut(part, model(entry.model))
-        elif entry.scalar == "integer" and isinstance(part, int) and not isinstance(part, bool):
-            whole[key] = decoding.cut(part, entry.item_name)
+        entry = struct.fields.get(key) if struct is not None else None
+        if entry is not None and entry.scalar == "integer" and not entry.container:
+            whole[key] = _cut_number(part, entry.item_name)
+        else:
+            inner = entry is not None and entry.model and entry.container != "map"
+            whole[key] = cut(part, model(entry.model) if entry is not None and inner else None)
     return whole
+
+
+def _number(value: Any) -> Any:
+    large = isinstance(value, int) and not isinstance(value, bool) and not decoding.fits(value, "int64")
+    return float(value) if large else value
+
+
+def _cut_number(value: Any, type_name: str) -> Any:
+    number = _number(value)
+    if isinstance(number, float) and number.is_integer():
+        return decoding.whole(number, type_name)
+    if isinstance(number, int) and not isinstance(number, bool):
+        return decoding.cut(number, type_name)
+    return cut(number, None)
 
 
 def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> dict[str, Any]:
     current: dict[str, Any] = dict(target) if isinstance(target, dict) else {}
-    directive = patch.get(_DIRECTIVE)
-    if directive == "replace":
-        # It is taken as it stands: directives further in are fields that nobody knows.
-        return {key: deepcopy(value) for key, value in patch.items() if key != _DIRECTIVE}
-    if directive == "delete":
-        return {}
-    if directive is not None:
+    if _DIRECTIVE in patch:
+        if patch[_DIRECTIVE] == "replace":
+            # It is taken as it stands: directives further in are fields that nobody knows.
+            return {key: deepcopy(value) for key, value in patch.items() if key != _DIRECTIVE}
+        if patch[_DIRECTIVE] == "delete":
+            return {}
         raise _failed(_unknown(patch))
-    retained = patch.get(_RETAIN)
-    if retained is not None:
+    waiting = dict(patch)
+    if _RETAIN in waiting:
+        retained = waiting.pop(_RETAIN)
         said = [key for key, value in patch.items() if value is not None and not _is_directive(key)]
         if not isinstance(retained, list) or any(key not in retained for key in said):
             raise bad_request("invalid patch format of retainKeys")
         current = {key: value for key, value in current.items() if key in retained}
-    for key, value in patch.items():
+    for key in [key for key in patch if key.startswith(_ORDER)]:
+        _merge_ordered(current, key.removeprefix(_ORDER), waiting, struct)
+    for key, value in waiting.items():
         if key.startswith(_DELETE):
             _delete_scalars(current, key.removeprefix(_DELETE), value)
         elif not _is_directive(key):
-            _merge_field(current, key, value, patch, struct)
-    for key in patch:
-        if key.startswith(_ORDER) and key.removeprefix(_ORDER) not in patch:
-            _merge_field(current, key.removeprefix(_ORDER), [], patch, struct)
+            _merge_field(current, key, value, struct)
     return current
 
 
-def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str, Any], struct: Model | None) -> None:
+def _merge_ordered(current: dict[str, Any], key: str, waiting: dict[str, Any], struct: Model | None) -> None:
+    """Merge a list for which `$setElementOrder` says the order; take both out of what waits (mergePatchIntoOriginal).
+
+    Raises:
+        ApiError: 500, they are no lists, or the list is unknown or stands in another order.
+    """
+    order, there, sent = waiting.pop(_ORDER + key), key in current, key in waiting
+    existing, patch = current.get(key, []), waiting.get(key, [])
+    for one in (order, existing, patch):
+        _check_list(one)
+    entry = _listed(key, struct)
+    merge_key = MERGE_KEYS.get((struct.key if struct is not None else "", key), "")
+    _check_order(patch, order, merge_key)
+    waiting.pop(key, None)
+    if not there and not sent:
+        return
+    if not there:
+        merged = _undirected(_discarded(patch))
+    else:
+        merged = _merge_lists(existing, patch, key, struct, entry) if sent else list(existing)
+    if merge_key:
+        for item in merged:
+            _check_keyed(item, merge_key)
+            _check_sought(order, item[merge_key], merge_key)
+        for item in order:
+            _check_keyed(item, merge_key)
+    current[key] = _arranged(merged, order, existing, merge_key)
+
+
+def _listed(key: str, struct: Model | None) -> FieldType:
+    """Return the field of a list that a directive names.
+
+    Raises:
+        ApiError: 500, there is no such field, or it is no list.
+    """
+    if struct is None:
+        raise _failed("merging an object in json but data type is not struct, instead is: map")
+    entry = struct.fields.get(key)
+    if entry is None:
+        raise _failed(f'unable to find api field in struct {struct.name} for the json field "{key}"')
+    if entry.container != "list":
+        raise _failed("expected slice or array type, but got: struct")
+    return entry
+
+
+def _check_list(value: Any) -> None:
+    if not isinstance(value, list):
+        raise _failed(f"expected a []interface {{}}, but received a {_go_type(value)}")
+
+
+def _check_keyed(item: Any, merge_key: str) -> None:
+    """Refuse a member of a list that nothing tells apart.
+
+    Raises:
+        ApiError: 500.
+    """
+    if not isinstance(item, dict):
+        raise _failed(f"expected a map[string]interface {{}}, but received a {_go_type(item)}")
+    if merge_key not in item:
+        raise _failed(f"map: {printed(item)} does not contain declared merge key: {merge_key}")
+
+
+def _check_sought(order: list[Any], name: Any, merge_key: str) -> None:
+    """Refuse what is no struct in front of what is looked for in an order (findMapInSliceBasedOnKeyValue).
+
+    Raises:
+        ApiError: 500.
+    """
+    for index, item in enumerate(order):
+        if not isinstance(item, dict):
+            raise _failed(f"value for key {index} is not a map")
+        if item.get(merge_key) == name:
+            return
+
+
+def _go_type(value: Any) -> str:
+    """Return a value's type as `%s` prints one that reflection tells."""
+    if value is None:
+        return "%!s(<nil>)"
+    return "int64" if isinstance(value, int) and not isinstance(value, bool) else type_name(value)
+
+
+def _merge_field(current: dict[str, Any], key: str, value: Any, struct: Model | None) -> None:
     if value is None:
         current.pop(key, None)
         return
     entry = struct.fields.get(key) if struct is not None else None
-    inner = model(entry.model) if entry is not None and entry.model else None
+    inner = model(entry.model) if entry is not None and entry.model and entry.container != "map" else None
     place = (struct.key if struct is not None else "", key)
     if isinstance(value, dict) and isinstance(current.get(key), dict) and place in REPLACED:
         current[key] = deepcopy(value)
@@ -91,32 +188,34 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
     if isinstance(value, dict) and isinstance(current.get(key), dict):
         current[key] = _merge_struct(current[key], value, inner)
         return
-    if not isinstance(value, list):
-        taken = _undirected(_discarded(value))
-        if taken is None:
-            current.pop(key, None)
-        else:
-            current[key] = taken
+    if isinstance(value, list) and isinstance(current.get(key), list):
+        current[key] = _merge_lists(current[key], value, key, struct, entry)
         return
-    merge_key = MERGE_KEYS.get(place)
-    if _ORDER + key in patch:
-        _check_order(value, patch[_ORDER + key], merge_key or "")
-    existing = current.get(key) if isinstance(current.get(key), list) else []
-    order = patch.get(_ORDER + key)
-    if not isinstance(current.get(key), list):
-        # Where there was nothing the patch is taken as it stands: what it says twice stays twice.
-        current[key] = _undirected(_discarded(value))
-    elif merge_key is not None and inner is not None:
-        _check_alike(existing or [], value)
-        current[key] = _merge_list(existing or [], value, merge_key, inner, order)
-    elif place in SETS:
-        merged_set = [*(existing or [])]
-        merged_set += [item for item in value if item not in merged_set]
-        merged_set = _arranged(merged_set, value, existing or [])
-        current[key] = _arranged(merged_set, order, existing or []) if isinstance(order, list) else merged_set
+    # Where there was nothing the patch is taken as it stands: what it says twice stays twice.
+    taken = _undirected(_discarded(value))
+    if taken is None:
+        current.pop(key, None)
     else:
-        # What replaces a list is taken as it stands: directives in it are fields that nobody knows.
-        current[key] = list(value)
+        current[key] = taken
+
+
+def _merge_lists(
+    existing: list[Any], patch: list[Any], key: str, struct: Model | None, entry: FieldType | None
+) -> list[Any]:
+    place = (struct.key if struct is not None else "", key)
+    merge_key = MERGE_KEYS.get(place)
+    if merge_key is not None and entry is not None:
+        _check_alike(existing, patch)
+        return _merge_list(existing, patch, merge_key, model(entry.model))
+    if place in SETS:
+        _check_alike(existing, patch)
+        merged: list[Any] = []
+        for item in (*existing, *patch):
+            if item not in merged:
+                merged.append(item)
+        return _arranged(merged, patch, existing)
+    # What replaces a list is taken as it stands: directives in it are fields that nobody knows.
+    return list(patch)
 
 
 def _failed(why: str) -> ApiError:
@@ -130,19 +229,27 @@ def _check_order(patch: list[Any], order: Any, merge_key: str) -> None:
     Raises:
         ApiError: 500.
     """
-    if not isinstance(order, list):
-        raise _failed(f"expected a []interface {{}}, but received a {type_name(order)}")
     plain = [item for item in patch if not (isinstance(item, dict) and _DIRECTIVE in item)]
     if not order or not plain:
         return
     left = iter(order)
     for item in plain:
-        name = item.get(merge_key) if merge_key and isinstance(item, dict) else item
-        if not any((one.get(merge_key) if merge_key and isinstance(one, dict) else one) == name for one in left):
+        if not any(_is_named_alike(item, one, merge_key) for one in left):
             why = (
                 f"The order in patch list:\n{printed(patch)}\n doesn't match $setElementOrder list:\n{printed(order)}\n"
             )
             raise _failed(why)
+
+
+def _is_named_alike(item: Any, other: Any, merge_key: str) -> bool:
+    if not merge_key:
+        return bool(item == other)
+    for one in (item, other):
+        if not isinstance(one, dict):
+            _check_keyed(one, merge_key)
+    for one in (item, other):
+        _check_keyed(one, merge_key)
+    return bool(item[merge_key] == other[merge_key])
 
 
 def _check_alike(existing: list[Any], patch: list[Any]) -> None:
@@ -159,19 +266,24 @@ def _check_alike(existing: list[Any], patch: list[Any]) -> None:
 
 
 def _unknown(patch: dict[str, Any]) -> str:
-    return f"unknown patch type: {printed(patch[_DIRECTIVE])} in map: {printed(patch)}"
+    directive = patch[_DIRECTIVE]
+    shown = "%!s(<nil>)" if directive is None else printed(directive)
+    if isinstance(directive, (bool, int, float)):
+        shown = f"%!s({_go_type(directive)}={shown})"
+    return f"unknown patch type: {shown} in map: {printed(patch)}"
 
 
-def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Model, order: Any) -> list[Any]:
+def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Model) -> list[Any]:
     if any(isinstance(item, dict) and item.get(_DIRECTIVE) == "replace" for item in patch):
         return [deepcopy(item) for item in patch if not (isinstance(item, dict) and _DIRECTIVE in item)]
     result = list(existing)
     plain = [item for item in patch if isinstance(item, dict) and item.get(_DIRECTIVE) != "delete"]
     for item in patch:
-        if item.get(_DIRECTIVE) not in (None, "delete"):
+        if item.get(_DIRECTIVE) == "merge":
+            raise _failed("merging lists cannot yet be specified in the patch")
+        if item.get(_DIRECTIVE, "delete") != "delete":
             raise _failed(_unknown(item))
-        if merge_key not in item:
-            raise _failed(f"map: {printed(item)} does not contain declared merge key: {merge_key}")
+        _check_keyed(item, merge_key)
         where = _positions(result, item, merge_key, inner)
         if item.get(_DIRECTIVE) == "delete":
             result = [other for index, other in enumerate(result) if index not in where]
@@ -179,11 +291,7 @@ def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Mo
             result[where[0]] = _merge_struct(result[where[0]], item, inner)
         else:
             result.append(deepcopy(item))
-    for item in order if isinstance(order, list) else ():
-        if isinstance(item, dict) and merge_key not in item:
-            raise _failed(f"map: {printed(item)} does not contain declared merge key: {merge_key}")
-    result = _arranged(result, plain, existing, merge_key)
-    return _arranged(result, order, existing, merge_key) if isinstance(order, list) else result
+    return _arranged(result, plain, existing, merge_key)
 
 
 def _positions(items: list[Any], item: dict[str, Any], merge_key: str, inner: Model) -> list[int]:

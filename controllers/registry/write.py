@@ -21,7 +21,7 @@ from controllers.registry.checking import too_deep
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
-from controllers.registry.patch import unreadable
+from controllers.registry.patch import in_order, unreadable
 from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, already_exists, bad_request, conflict, not_found, renamed
@@ -318,6 +318,8 @@ class Write:
         except reading.Unreadable as error:
             if isinstance(changed.get("metadata"), dict):
                 changed = without_creator(changed)
+            if error.causes and subresource is None and not kind.kept_in:
+                error = reading.first_wrong(asked, in_order(operation, changed, schema)) or error
             raise unreadable(operation, changed, error, schema) from error
 
     def _take(

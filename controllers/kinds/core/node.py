@@ -71,11 +71,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     blocks = at(document, "spec", "podCIDRs") or ()
     for index, block in enumerate(blocks):
         causes += addresses.block(f"spec.podCIDRs[{index}]", block)
-    networks = [addresses.network(block) for block in blocks]
-    if len(blocks) > 1 and (len(blocks) > 2 or len({one.version for one in networks if one is not None}) != 2):
-        why = "may specify no more than one CIDR for each IP family"
-        causes.append(fields.bad("spec.podCIDRs", blocks, why))
-    return causes
+    said = "invalid PodCIDRs. failed to check with dual stack with error"
+    return causes + addresses.one_a_family("spec.podCIDRs", blocks, said, "CIDR")
 
 
 def _resource_causes(document: Mapping[str, Any]) -> list[Cause]:

@@ -84,7 +84,8 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
         causes.append(fields.not_allowed("spec.resources.requests.storage", why))
     causes += fields.immutable("volumeMode", at(new, "spec", "volumeMode"), at(old, "spec", "volumeMode"))
     name = at(new, "spec", "volumeAttributesClassName")
-    if at(old, "status", "currentVolumeAttributesClassName") is not None and not name:
+    changed = name != at(old, "spec", "volumeAttributesClassName")
+    if changed and at(old, "status", "currentVolumeAttributesClassName") is not None and not name:
         what = "nil" if name is None else "empty string"
         why = f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
         causes.append(fields.not_allowed("spec.volumeAttributesClassName", why))

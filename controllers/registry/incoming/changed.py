@@ -72,7 +72,9 @@ def changed_document(
         document = changed_part(kind, stored, changed, subresource, context, patched=patched)
         if own is not None:
             _own(document, old, None, own, context)
+        _keep_converted(kind, document, old)
         mutate(document, stored.name)
+        kind.settle(document)
         return document
     with context.step("registry", "decode") as read:
         document, missing = reading.decoded(kind, changed, old, context)
@@ -158,6 +160,14 @@ def _own(
     owned = own(metadata_rules.without_creator(old), told, sent)
     metadata = {key: value for key, value in document["metadata"].items() if key != "managedFields"}
     document["metadata"] = {**metadata, "managedFields": owned} if owned else metadata
+
+
+def _keep_converted(kind: Kind, document: Document, old: Mapping[str, Any]) -> None:
+    """Put back what upstream's decoding writes among the annotations: whoever sends another only comes to own it."""
+    annotations, before = document["metadata"].get("annotations") or {}, old["metadata"].get("annotations") or {}
+    fixed = {key: before[key] for key in kind.converted if key in before and before[key] != annotations.get(key)}
+    if fixed:
+        document["metadata"] = {**document["metadata"], "annotations": {**annotations, **fixed}}
 
 
 def _forget_times(metadata: Document, document: Document, old: Document) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, copy_object
 from controllers.registry import metadata as metadata_rules
@@ -42,7 +39,7 @@ def changed_part(
         # Defaults come with the reading of what is sent; some are of the metadata.
         sent = copy_object(sent)
         kind.defaults(sent)
-    metadata = {**old["metadata"], **_carried(kind, subresource, sent, old["metadata"], context)}
+    metadata = {**old["metadata"], **_carried(subresource, sent, context)}
     name_owners_once(metadata, context, late=patched)
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)
@@ -72,21 +69,14 @@ def changed_part(
     return document
 
 
-def _carried(
-    kind: Kind, subresource: Subresource, changed: Document, old: Mapping[str, Any], context: Context
-) -> Document:
+def _carried(subresource: Subresource, changed: Document, context: Context) -> Document:
     """Return what a write of a part takes along of the metadata sent with it: all of it, as upstream.
 
     What the engine sends is a part of the metadata, which leaves the rest as it is.
     """
     sent = changed.get("metadata") or {}
     if context.field_manager:
-        # What upstream's decoding writes stays, whatever is sent.
-        fixed = {key: text for key, text in (old.get("annotations") or {}).items() if key in kind.converted}
-        carried: Document = {name: sent.get(name) for name in subresource.carries}
-        if fixed and "annotations" in carried:
-            carried["annotations"] = {**(carried["annotations"] or {}), **fixed}
-        return carried
+        return {name: sent.get(name) for name in subresource.carries}
     texts = ("labels", "annotations")
     return {
         name: dict(sent[name]) for name in texts if name in subresource.carries and isinstance(sent.get(name), dict)

@@ -136,11 +136,8 @@ def _addresses(key: str, status: Mapping[str, Any], before: Mapping[str, Any]) -
         if text not in kept
         for cause in addresses.legacy(f"status.{key}[{index}]", text)
     ]
-    families = [address.version for address in map(addresses.parsed, texts) if address is not None]
-    if len(texts) > 1 and not (len(texts) == 2 and sorted(families) == [4, 6]):
-        told = [{"IP": text} for text in texts]
-        causes.append(fields.bad(f"status.{key}", told, "may specify no more than one IP for each IP family"))
-    return causes
+    said = "failed to check for dual stack with error"
+    return causes + addresses.one_a_family(f"status.{key}", texts, said, "IP")
 
 
 def _claims(status: Mapping[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
