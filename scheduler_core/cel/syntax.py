@@ -188,6 +188,11 @@ def _type(data: bytes) -> str:
             return "dyn"
 
 
+def _offsets(source: bytes) -> dict[int, int]:
+    """Return from what is known of its text where each node stands."""
+    return {_number(entry, 1): _number(entry, 2) for entry in _messages(source, 4)}
+
+
 def read_tree(serialized: bytes) -> Tree:
     """Return the tree of a serialised checked expression, wrapped in `google.protobuf.Any` as the compiler does."""
     checked = _message(serialized, 2)
@@ -196,6 +201,12 @@ def read_tree(serialized: bytes) -> Tree:
         overloads[_number(entry, 1)] = tuple(value.decode() for value in _messages(_message(entry, 2), 3))
     types = {_number(entry, 1): _message(entry, 2) for entry in _messages(checked, 3)}
     single = (own for own, data in types.items() if any(kind in _PRIMITIVE for kind, _, _ in _numbers_and_bytes(data)))
-    offsets = {_number(entry, 1): _number(entry, 2) for entry in _messages(_message(checked, 5), 4)}
+    offsets = _offsets(_message(checked, 5))
     told = {own: _type(data) for own, data in types.items()}
     return Tree(_expression(_message(checked, 4)), overloads, frozenset(single), offsets, told)
+
+
+def read_parsed(serialized: bytes) -> Tree:
+    """Return the tree of a serialised expression that was not checked: nothing is known of its types."""
+    parsed = _message(serialized, 2)
+    return Tree(_expression(_message(parsed, 2)), {}, frozenset(), _offsets(_message(parsed, 3)), {})

@@ -8,14 +8,15 @@ words of cel-go: the two runtimes' parsers share a grammar, and where their sent
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_optional
 
-from scheduler_core.cel.syntax import Expr, Form, Tree, read_tree
+from scheduler_core.cel.syntax import Expr, Form, Tree, read_parsed, read_tree
+from scheduler_core.expressions import complaining
 from scheduler_core.expressions.constants import Complaint, complaints
 from scheduler_core.expressions.declaring import is_own, typed
 from scheduler_core.expressions.library import CHECKED, RUNNING
@@ -34,7 +35,6 @@ Names = tuple[tuple[str, Shape], ...]
 _PLACED: Final = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)' \(in container ''\)")
 _FRAME: Final = re.compile(r"^[A-Z_]+: | \[[A-Z_]+\]$")
-_SELECTED: Final = re.compile(r"expression of type '([^']+)' cannot be the operand of a select operation")
 _APPLIED: Final = re.compile(r"(found no matching overload for '[a-zA-Z_]+' applied to )'\((.*)\)'")
 _MIXED: Final = re.compile(
     r"found no matching overload for '_[<>]=?_' applied to '\((int|uint|double), (?!\1\))(?:int|uint|double)\)'"
@@ -220,19 +220,22 @@ def _compiled(source: str, names: Names, optionals: frozenset[str], binds: bool)
 def _made(given: Rewritten, shapes: Mapping[str, Shape], binds: bool) -> Expression:
     types: dict[str, str] = {name: _declarable(shape) for name, shape in shapes.items()}
     try:
-        program = _checked(given, _untyped(tuple(shapes), binds))
-    except CompileError:
+        program = _untyped(tuple(shapes), binds).compile(given.text)
+    except (RuntimeError, ValueError, TypeError) as wrong:
         # With what is known of the variables the complaints are upstream's.
-        _checked(given, _typed(types, binds))
-        raise
+        unknown = _unknown_selects(given, shapes, types, binds)
+        _checked(given, _typed(types, binds), unknown)
+        raise CompileError(_told(given, str(wrong), ())) from wrong
     tree = read_tree(program.serialize())
     asked: set[str] = set()
-    unknown: list[int] = []
+    undefined: list[tuple[int, str]] = []
     for root, chain in _chains(tree.root):
         if root in shapes and (one := _declare(root, shapes[root], chain, types, asked)) is not None:
-            unknown.append(one.id)
-    if unknown:
-        raise CompileError(_undefined(given, tree, unknown))
+            undefined.append((tree.offsets.get(one.id, 0), f"undefined field '{one.name}'"))
+    if undefined:
+        # It may not be all that is wrong.
+        _checked(given, _typed(types, binds), undefined)
+        raise CompileError(_told(given, "", undefined))
     roots = frozenset(one.name for one in _all(tree.root) if one.form is Form.NAME and one.name in shapes)
     for name in asked:
         # A declared name would hide that only its presence is asked for; what it is asked of passes for a map.
@@ -262,12 +265,20 @@ def _complain(given: Rewritten, complaint: Complaint) -> NoReturn:
     raise CompileError(_pointed(given.source, *place, complaint.why))
 
 
-def _undefined(given: Rewritten, tree: Tree, selects: list[int]) -> str:
-    """Return what upstream says of selects of what there is not, in the order in which they stand."""
-    named = {one.id: one.name for one in _all(tree.root)}
-    places = sorted((*_place(given.source, given.origin(tree.offsets.get(one, 0))), named[one]) for one in selects)
-    told = (_pointed(given.source, line, column, f"undefined field '{name}'") for line, column, name in places)
-    return "\n".join(dict.fromkeys(told))
+def _unknown_selects(given: Rewritten, shapes: Mapping[str, Shape], types: dict[str, str], binds: bool) -> _Places:
+    """Note the types of what an expression selects that cannot be compiled; return what upstream says besides."""
+    try:
+        tree = read_parsed(_untyped(tuple(shapes), binds).compile(given.text, disable_check=True).serialize())
+    except (RuntimeError, ValueError, TypeError):
+        # It cannot be read at all.
+        return ()
+    told: list[tuple[int, str]] = []
+    for root, chain in _chains(tree.root):
+        one = None if root not in shapes else _declare(root, shapes[root], chain, types, set())
+        # What is selected out of types of a name the compiler complains of itself.
+        if one is not None and shapes[root].cel == DYN.cel:
+            told.append((tree.offsets.get(one.id, 0), f"undefined field '{one.name}'"))
+    return told
 
 
 def _declare(root: str, shape: Shape, chain: tuple[Expr, ...], types: dict[str, str], asked: set[str]) -> Expr | None:
@@ -296,36 +307,45 @@ def _declarable(shape: Shape) -> str:
     return "dyn" if unknown else shape.cel
 
 
-def _checked(given: Rewritten, environment: cel.Env) -> cel.Expression:
+_Places = Sequence[tuple[int, str]]
+"""Complaints and where they stand, in characters of what is compiled."""
+
+
+def _checked(given: Rewritten, environment: cel.Env, besides: _Places = ()) -> cel.Expression:
     try:
         return environment.compile(given.text)
     except (RuntimeError, ValueError, TypeError) as wrong:
-        raise CompileError(_told(given, str(wrong))) from wrong
+        raise CompileError(_told(given, str(wrong), besides)) from wrong
 
 
-def _told(given: Rewritten, text: str) -> str:
-    """Return the compiler's complaints as upstream lists them: by where they stand."""
+def _told(given: Rewritten, text: str, besides: _Places) -> str:
+    """Return the compiler's complaints, and those `besides`, as upstream lists them: by where they stand."""
     source = given.source
+    lines = given.text.split("\n")
     told: list[tuple[int, int, str]] = []
+    for at, said in besides:
+        where = _place(source, given.origin(at))
+        told.append((*where, _pointed(source, *where, said)))
     for line, column, message in _PLACED.findall(text):
         message = _FRAME.sub("", message.strip())
         row, place = int(line), int(column)
-        if (unknown := _UNDECLARED.fullmatch(message)) and "." in unknown[1] and 1 <= row <= given.text.count("\n") + 1:
+        unknown = _UNDECLARED.fullmatch(message)
+        if unknown and "." in unknown[1] and f"{unknown[1]}{{" not in given.text and 1 <= row <= len(lines):
             # It points behind the first of several names, and tells all of them.
             first = unknown[1].partition(".")[0]
-            start = given.text.split("\n")[row - 1].rfind(first, 0, place - 1 + len(first))
+            start = lines[row - 1].rfind(first, 0, place - 1 + len(first))
             place = start + 1 if start >= 0 else place
             message = f"undeclared reference to '{first}' (in container '')"
-        if "*error*" in message:
-            # It follows from another.
-            continue
         offset = _offset(given.text, row, place)
         if _MIXED.fullmatch(message):
             raise _MixedError(offset)
-        message = _spelled(message, is_method=_CALLED.search(given.text, 0, offset + 1) is not None)
-        if given.text != source:
-            row, place = _place(source, given.origin(offset))
-        told.append((row, place, _pointed(source, row, place, message)))
+        if row < 1 or place < 1:
+            told.append((row, place, _pointed(source, row, place, _spelled(message, is_method=False))))
+            continue
+        for at, said in complaining.complaints(given.text, offset, message):
+            spelled = _spelled(said, is_method=_CALLED.search(given.text, 0, at + 1) is not None)
+            where = _place(source, given.origin(at))
+            told.append((*where, _pointed(source, *where, spelled)))
     told.sort(key=lambda one: one[:2])
     return "\n".join(dict.fromkeys(one[2] for one in told)) or _FRAME.sub("", text.partition("\n")[0])
 
@@ -342,13 +362,9 @@ _WORDED: Final[Mapping[str, str]] = {
 def _spelled(message: str, *, is_method: bool) -> str:
     """Return a complaint in upstream's words, with the names that were written; `is_method`: it is about a method."""
     if is_method and (found := _APPLIED.fullmatch(message)):
-        first, *others = _split(found[2])
+        first, *others = complaining.split(found[2])
         message = f"{found[1]}'{first}.({', '.join(others)})'"
-    if found := _SELECTED.fullmatch(message):
-        return f"type '{found[1]}' does not support field selection"
-    message = message.replace("\\u003F", "?")
-    if message.startswith("found no matching overload"):
-        message = message.replace("null_type", "null")
+    message = complaining.types_told(message.replace("\\u003F", "?"))
     message = _WORDED.get(message, message).replace("cannot be the range of a", "cannot be range of a")
     for ours, theirs in SPELLED.items():
         message = message.replace(f"'{ours}'", f"'{theirs}'")
@@ -411,19 +427,9 @@ def _signature(name: str) -> str:
     """Return a type as the language takes it, from how the library names it."""
     if "<" in name:
         head, _, rest = name.partition("<")
-        parts = ", ".join(_signature(one) for one in _split(rest.removesuffix(">")))
+        parts = ", ".join(_signature(one) for one in complaining.split(rest.removesuffix(">")))
         return f"{head.lower()}<{parts}>"
     return _WRITTEN.get(name, name.lower() if name.isupper() else name)
-
-
-def _split(text: str) -> Iterable[str]:
-    depth, begun = 0, 0
-    for index, letter in enumerate(text):
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and not depth:
-            yield text[begun:index].strip()
-            begun = index + 1
-    yield text[begun:].strip()
 
 
 _UPSTREAM: Final[Mapping[str, str]] = {
@@ -436,7 +442,7 @@ def written(signature: str) -> str:
     """Return a type as upstream writes it: `list(string)`."""
     if "<" in signature:
         head, _, rest = signature.partition("<")
-        return f"{head}({', '.join(map(written, _split(rest.removesuffix('>'))))})"
+        return f"{head}({', '.join(map(written, complaining.split(rest.removesuffix('>'))))})"
     return _UPSTREAM.get(signature, signature)
 
 
