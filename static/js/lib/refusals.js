@@ -38,8 +38,9 @@ export function refusalWords(detail, lang, say = (key) => key) {
       });
     case "label":
       if (detail.error !== undefined) return text(lang, "refusal.unread", { source: detail.source, error: detail.error });
+      if (detail.operator === "Exists") return text(lang, "refusal.noPlace", { key: detail.key });
       return text(lang, detail.value === null ? "refusal.noLabel" : "refusal.label", {
-        key: detail.key, value: detail.value ?? "", wanted: [detail.operator, detail.values.join(", ")].join(" ").trim(),
+        key: detail.key, value: detail.value ?? "", wanted: selectorOf(detail),
       });
     case "name":
       return text(lang, "refusal.name", { node: detail.asked });
@@ -65,6 +66,22 @@ export function refusalWords(detail, lang, say = (key) => key) {
     default:
       return detail.value === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
         : text(lang, `refusal.${detail.rule}`, { place: placeOf(detail), n: detail.matching });
+  }
+}
+
+/**
+ * A requirement as kubectl writes selectors: disk=ssd, disk notin (hdd, tape), !disk.
+ * @param {{key: string, operator: string, values: readonly string[]}} requirement
+ */
+function selectorOf({ key, operator, values }) {
+  const [first = ""] = values;
+  switch (operator) {
+    case "DoesNotExist": return `!${key}`;
+    case "Gt": return `${key}>${first}`;
+    case "Lt": return `${key}<${first}`;
+    case "In": return values.length === 1 ? `${key}=${first}` : `${key} in (${values.join(", ")})`;
+    case "NotIn": return values.length === 1 ? `${key}!=${first}` : `${key} notin (${values.join(", ")})`;
+    default: return [key, operator, values.join(", ")].join(" ").trim();
   }
 }
 
