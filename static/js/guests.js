@@ -7,10 +7,11 @@ import { refusalOf } from "./act/actions.js";
 import { forms } from "./act/forms.js";
 import { addStyles } from "./dom/styles.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
-import { loadTexts, text } from "./lib/text.js";
+import { counted, loadTexts, text } from "./lib/text.js";
 import { refusedWrite } from "./state/roles.js";
 import { fullKey } from "./state/people.js";
 import { pluginHues } from "./state/selectors.js";
+import { whyUndecided } from "./state/undecided.js";
 import { keyOf } from "./state/view.js";
 
 /**
@@ -87,10 +88,11 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     },
     decision: {
       element: decision.element,
-      show({ theme, lang, decisions, lit }) {
+      show(object, { theme, lang, decisions, lit }) {
         const { traces, selectedTraceId, loading } = decisions;
+        const why = traces.length ? null : whyUndecided(view(), /** @type {PodSlim} */ (object), lang);
         decision.get()?.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view()), epochMs: view().epochMs,
-          say: (key) => fullKey(view(), key), people: view().people, lit });
+          say: (key) => fullKey(view(), key), people: view().people, lit, why: why ? counted(lang, why.key, why.values) : "" });
       },
     },
   };

@@ -48,3 +48,26 @@ def test_a_phone_tells_what_its_buttons_do_in_the_language_it_is_in(open_classro
     expect(button).to_have_attribute("aria-label", f"Delete {name}")
     phone.locator("[data-lang='zh-hans'], button:has-text('中')").first.click()
     expect(button).to_have_attribute("aria-label", f"删除 {name}")
+
+
+def test_a_pod_that_waits_while_no_scheduler_runs_is_told_why_and_what_to_do(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    teacher = classroom.teacher()
+    wait_state(teacher, lambda now: now["pods"] and all(pod["nodeName"] for pod in now["pods"]), "nothing waits")
+    teacher.get_by_test_id("palette-crash").click()
+    expect(teacher.get_by_test_id("replica-kube-scheduler-0")).to_have_attribute("data-state", "crashed")
+    teacher.get_by_test_id("palette-pod-small").click()
+    pending = wait_state(teacher, lambda now: [pod for pod in now["pods"] if not pod["nodeName"]], "a pod waits")[
+        "pods"
+    ]
+    name = next(pod["name"] for pod in pending if not pod["nodeName"])
+    expect(teacher.get_by_test_id("stage-idle")).to_contain_text("no scheduler runs. Recover")
+    teacher.get_by_test_id("queue-lane-active").get_by_role("button", name=name).click()
+    expect(teacher.locator(".dc-empty")).to_contain_text("kube-scheduler-0 has crashed")
+    teacher.get_by_test_id("inspector-tab-summary").click()
+    expect(teacher.locator(".facts")).to_contain_text("No scheduler runs")
+    teacher.get_by_test_id("palette-recover").click()
+    wait_state(teacher, lambda now: all(pod["nodeName"] for pod in now["pods"]), "it has its node")
+    expect(teacher.locator(".facts")).not_to_contain_text("No scheduler runs")

@@ -1,9 +1,12 @@
 /** Intents that create, change and delete objects: by a click of the palette, a form, a typed command, the inspector. */
 
+/** @import { PodSlim } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { fullName, itemOf } from "../lib/items.js";
 import { kindOfResource, splitKey } from "../lib/kinds.js";
+import { counted } from "../lib/text.js";
 import { consequence } from "../state/consequence.js";
+import { whyUndecided } from "../state/undecided.js";
 import { forms } from "./forms.js";
 import { redo, speak, undo } from "./world.js";
 
@@ -34,8 +37,8 @@ export function objectIntents(world) {
       return attempt(async () => {
         const made = await actions.createItem(item, values);
         const done = t("done_create", { kind: item.kind, name: made.metadata.name });
-        const waits = item.kind === "Pod" && (view().clock?.paused || view().clock?.held);
-        say(waits ? `${done}. ${t("held_note")}` : done);
+        const why = item.kind === "Pod" ? whyUndecided(view(), /** @type {PodSlim} */ (made), ui().lang) : null;
+        say(why ? `${done}. ${counted(ui().lang, why.key, why.values)}` : done);
       });
     },
     openForm({ item: id }) {

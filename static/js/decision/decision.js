@@ -25,6 +25,7 @@ import { spreadSection } from "./spread.js";
  * @property {readonly Trace[]} traces newest first
  * @property {string} selectedTraceId "" shows the newest
  * @property {boolean} loading
+ * @property {string} [why] why no cycle has run, where it is not only a matter of the pod's turn
  * @property {Readonly<Record<string, number>>} hues numbers of plugins
  * @property {Theme} theme
  * @property {Lang} lang
@@ -60,7 +61,7 @@ export function mountDecision(element, dispatch, ask) {
   function render(next) {
     input = next;
     const trace = traceOf(next.traces, next.selectedTraceId);
-    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang, next.hues, next.lit?.attempt, next.lit?.reason]);
+    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.why, next.theme, next.lang, next.hues, next.lit?.attempt, next.lit?.reason]);
     if (key === look && next.people === people) return;
     look = key;
     people = next.people;
@@ -71,9 +72,9 @@ export function mountDecision(element, dispatch, ask) {
 
   function rebuild() {
     if (!input) return;
-    const { lang, traces, loading, epochMs, say, lit = null } = input;
+    const { lang, traces, loading, epochMs, say, lit = null, why = "" } = input;
     if (!shown) {
-      keepFocus(body, () => body.replaceChildren(h("p", { class: "dc-empty", text: text(lang, loading ? "decision.loading" : "decision.none") })));
+      keepFocus(body, () => body.replaceChildren(h("p", { class: "dc-empty", text: loading ? text(lang, "decision.loading") : why || text(lang, "decision.none") })));
       return;
     }
     const { trace, decision } = shown;

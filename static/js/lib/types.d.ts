@@ -1141,6 +1141,8 @@ export interface DecisionPanel {
     say: (key: string) => string;
     people?: unknown;
     lit?: Lit | null;
+    /** Why no cycle has run, where it is not only a matter of the pod's turn. */
+    why?: string;
   }): void;
   destroy(): void;
 }

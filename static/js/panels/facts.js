@@ -5,9 +5,10 @@
 import { element } from "../dom/dom.js";
 import { kindNamed, kindOfResource } from "../lib/kinds.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
-import { age, clockTime, text } from "../lib/text.js";
+import { age, clockTime, counted, text } from "../lib/text.js";
 import { saidKey, saidName } from "../state/people.js";
-import { nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
+import { isTerminal, nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
+import { whyUndecided } from "../state/undecided.js";
 import { usageOf } from "../state/usage.js";
 import { keyOf } from "../state/view.js";
 import { link, LINKS_MAX, pairs } from "./fact-parts.js";
@@ -85,6 +86,8 @@ function podFacts(pod, scope) {
       cpu: formatCpu(pod.usage.cpu), memory: formatMemory(pod.usage.memory) })])] : []),
     [t("f_priority"), spec?.priorityClassName ? `${spec.priority ?? 0} (${spec.priorityClassName})` : String(spec?.priority ?? 0)],
   ];
+  const why = spec?.nodeName || isTerminal(pod) ? null : whyUndecided(view, pod, scope.ui.lang);
+  if (why) facts.splice(2, 0, [t("f_waits"), counted(scope.ui.lang, why.key, why.values)]);
   if (status?.nominatedNodeName)
     facts.splice(1, 0, [t("f_nominated"), link(scope, "nodes", status.nominatedNodeName, status.nominatedNodeName)]);
   if (owner.kind !== "Pod") facts.push([t("owner_is"), ownerLink(pod, scope)]);

@@ -15,7 +15,7 @@ import { factsOf } from "./facts.js";
  * What main.js puts into three of the tabs.
  * @typedef {object} Guests
  * @property {{show: (object: Slim, ui: Ui, view: View) => void, element: HTMLElement}} yaml
- * @property {{show: (ui: Ui) => void, element: HTMLElement}} decision
+ * @property {{show: (object: Slim, ui: Ui) => void, element: HTMLElement}} decision
  * @property {{show: (object: Slim, ui: Ui, view: View) => void, element: HTMLElement}} whatif
  */
 
@@ -23,7 +23,7 @@ import { factsOf } from "./facts.js";
 const SEALED = new Set(["decision", "whatif", "events"]);
 
 /** What a summary tells of other objects: when these change, it is told anew. */
-const RELATED = /** @type {const} */ (["pods", "replicasets.apps", "persistentvolumeclaims", "persistentvolumes"]);
+const RELATED = /** @type {const} */ (["pods", "replicasets.apps", "persistentvolumeclaims", "persistentvolumes", "replicas.clustersim.io"]);
 
 /**
  * @param {Dispatch} dispatch
@@ -63,7 +63,7 @@ export function mountBody(dispatch, guests) {
     const { uid, resourceVersion } = object.metadata;
     const related = RELATED.map((resource) => view.objects.get(resource));
     // Ages tick by the simulated second; everything else changes with the objects.
-    const key = ["summary", uid, resourceVersion, Math.floor(ui.nowMs / 1000), ui.lang].join("|");
+    const key = ["summary", uid, resourceVersion, Math.floor(ui.nowMs / 1000), view.clock?.paused, ui.lang].join("|");
     if (key === shown && related.every((map, at) => map === shownRelated[at])) return;
     shown = key;
     shownRelated = related;
@@ -106,7 +106,7 @@ export function mountBody(dispatch, guests) {
       if (tab === "summary") return renderSummary(object, view, ui);
       receive(guests[tab].element);
       shown = tab;
-      if (tab === "decision") guests.decision.show(ui);
+      if (tab === "decision") guests.decision.show(object, ui);
       else guests[tab].show(object, ui, view);
     },
   };

@@ -21,7 +21,7 @@ const MOVED_BY_TIME = new Set(["BackoffComplete", "UnschedulableTimeout", "Force
 
 /** @type {(key: string) => string} */
 const nameless = (key) => (key.split("/").pop() ?? key).replace(/-[a-z0-9]{1,6}$/, "");
-const USUAL = { backoff: { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }, sort: PRIORITY_SORT, ownerOf: nameless };
+const USUAL = { backoff: { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }, sort: PRIORITY_SORT, ownerOf: nameless, asksOf: () => "" };
 
 /** Pods that no queue has taken in yet are looked at one by one up to here; the rest only add to the lane's count. */
 const UNSEEN_ROWS_MAX = 500;
@@ -38,6 +38,7 @@ const UNSEEN_ROWS_MAX = 500;
  * @property {readonly string[]} wakes
  * @property {string} movedBy what put the pod into its lane: a cluster event, or time; "" where that goes without saying
  * @property {string} uid
+ * @property {string} asks the scheduler that it asks for, where that is none of the session's
  * @property {readonly {name: string, untilMs: number}[]} holds plugins that hold the pod at Permit, each with its timer
  */
 
@@ -57,23 +58,24 @@ const UNSEEN_ROWS_MAX = 500;
  * @param {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
  * @param {string} inHand key of the pod in hand, or ""
  * @param {number} nowMs simulated
- * @param {{backoff: {initialMs: number, maxMs: number}, sort: string, ownerOf?: (key: string) => string}} [configured]
- *   backoff, who orders the queue, and whose a pod is
+ * @param {{backoff: {initialMs: number, maxMs: number}, sort: string, ownerOf?: (key: string) => string, asksOf?: (pod: PodSlim) => string}} [configured]
+ *   backoff, who orders the queue, whose a pod is, and which scheduler it asks for where that is none of the session's
  * @returns {Lane[]}
  */
-export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort, ownerOf = nameless } = USUAL) {
+export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort, ownerOf = nameless, asksOf = USUAL.asksOf } = USUAL) {
   const byReason = (/** @type {readonly LaneRow[]} */ rows) => groupsByReason(rows, ownerOf);
   const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
     priority: pod.spec?.priority ?? 0,
     gates: (pod.spec?.schedulingGates ?? []).map((gate) => gate.name),
+    asks: asksOf(pod),
   })).filter((entry) => entry.pod !== inHand);
   const gates = fresh.filter((entry) => entry.gates.length > 0);
   const open = fresh.filter((entry) => entry.gates.length === 0);
   const active = [
     ...queue.active.filter((entry) => entry.pod !== inHand).map((entry) => rowOf(entry, "queued")),
-    ...open.map((entry) => rowOf(entry, "unseen")),
+    ...open.map((entry) => ({ ...rowOf(entry, "unseen"), asks: entry.asks })),
   ];
   if (sort === PRIORITY_SORT) active.sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
   const hand = inHand ? [rowOf(handEntry(queue, inHand), "hand")] : [];
@@ -164,6 +166,7 @@ function rowOf(entry, state) {
     wakes: entry.wakes ?? [],
     movedBy: UNTOLD.has(entry.movedBy ?? "") ? "" : entry.movedBy ?? "",
     uid: entry.uid,
+    asks: "",
     holds: [],
   };
 }

@@ -25,7 +25,7 @@ const WAKES_SHOWN = 3;
  * @property {string} selectedPod
  * @property {Colours} colours
  * @property {Lang} lang
- * @property {boolean} paused
+ * @property {string} fresh what becomes of pods that no queue has taken in yet, where that is not in a moment; else ""
  * @property {string} refused why this person may not allow or reject; "" where they may
  */
 
@@ -124,10 +124,10 @@ export function mountLanes(element, dispatch) {
       else updateRow(item, row, lane, input, dispatch, shown.open !== null ? "group" : same.has(row.key) ? "above" : "");
     });
     const partial = lane.listed < lane.count;
-    const waits = input.paused && lane.rows.some((row) => row.state === "unseen");
+    const waits = lane.rows.some((row) => row.state === "unseen" && !row.asks);
     setText(part("note"), [
       partial ? text(lang, "lane.partial", { n: number(lang, lane.listed), of: number(lang, lane.count) }) : "",
-      waits ? text(lang, "lane.unseen") : "",
+      waits ? input.fresh : "",
     ].join(" ").trim());
   }
 
@@ -159,7 +159,7 @@ function updateRow(item, row, lane, input, dispatch, told) {
   const glyph = input.glyphOf(row.key);
   const name = input.say(row.key);
   const look = `${told} ${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
-    + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
+    + `${row.wakes.join()} ${row.movedBy} ${row.asks} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
   if (item.dataset["look"] !== look) {
     item.dataset["look"] = look;
     const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input, dispatch));
@@ -279,6 +279,7 @@ function movedLine(row, lang) {
  * @param {Lang} lang
  */
 function rowDetails(row, lane, lang) {
+  if (row.asks) return [h("p", { class: "st-row-why", text: text(lang, "lane.asks", { name: row.asks }) })];
   if (lane.name === "active" || lane.name === "backoff") return movedLine(row, lang);
   if (lane.name !== "unschedulable") return [];
   const said = rejection(row, lang);

@@ -12,6 +12,7 @@ import { h } from "../dom/h.js";
 import { ownerGroup } from "../lib/hues.js";
 import { text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
+import { crashedSchedulers, strangers } from "../state/undecided.js";
 import { mountBanner, mountRecall } from "./banner.js";
 import { mountClients } from "./clients.js";
 import { mountEdges } from "./edges.js";
@@ -76,11 +77,11 @@ export function mountPage(element, dispatch, on) {
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
-        backoff: backoffOf(view), sort: profile.sort, ownerOf: (key) => ownerOf(model, key),
+        backoff: backoffOf(view), sort: profile.sort, ownerOf: (key) => ownerOf(model, key), asksOf: strangers(view),
       }),
       sort: profile.sort, glyphOf: (key) => model.pods.get(key) ?? null, say: model.say,
       selectedPod: selected?.resource === "pods" ? selected.key : "", colours, lang,
-      paused: view.clock?.paused ?? true, refused: mayNot ? text(lang, mayNot) : "",
+      fresh: crashedSchedulers(view) ? text(lang, "lane.nobody") : view.clock?.paused ?? true ? text(lang, "lane.unseen") : "", refused: mayNot ? text(lang, mayNot) : "",
     });
     schedulers.render({
       view, model, cycle: under?.cycle ?? null, last: live && !under && isComplete(live.cycle) ? live.cycle : null,

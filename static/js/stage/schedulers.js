@@ -7,6 +7,7 @@
 import { formatAsked } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
+import { crashedSchedulers } from "../state/undecided.js";
 import { keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
@@ -118,13 +119,13 @@ export function mountSchedulers(element, dispatch) {
     const mine = input.cycleReplica === replica.metadata.name;
     const cycle = mine ? input.cycle : null;
     const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
-      mine && tieLook(input.scene), mine && outsOf(input.scene), leads && input.last?.traceId, leads && !cycle && idleHint(input.view, input.model), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
+      mine && tieLook(input.scene), mine && outsOf(input.scene), leads && input.last?.traceId, (leads || crashed) && !cycle && idleHint(input.view, input.model), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
       replica.status?.clockSkewMs, replica.status?.clockRate, (replica.status?.faults ?? []).map(({ kind }) => kind)]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
       anew = true;
       keepFocus(card, () => card.replaceChildren(...head(replica, leads, crashed, input, dispatch),
-        ...(leads ? handSections(input, cycle, mine ? input.scene : null, dispatch) : [])));
+        ...(leads ? handSections(input, cycle, mine ? input.scene : null, dispatch) : replica === shown[0] ? nobodySection(input) : [])));
     }
     const standby = card.querySelector(".st-standby");
     if (standby) setText(standby, standbyText(replica, input));
@@ -253,13 +254,28 @@ function outsOf(scene) {
  * @param {Dispatch} dispatch
  */
 function emptyHand({ last, lang, model, view }, dispatch) {
-  const hint = idleHint(view, model);
   return h("div", { class: "st-card-part st-hand-empty" }, h("p", { class: "st-hint", text: text(lang, "hand.empty") }),
-    hint ? h("p", { class: "st-idle", "data-testid": "stage-idle", text: counted(lang, hint.key, hint.values) }) : null,
+    ...hintPart(idleHint(view, model), lang),
     last ? h("button", {
       type: "button", class: "st-last", title: last.pod, "data-testid": "stage-last",
       onclick: () => dispatch({ type: "select", resource: "pods", key: last.pod, tab: "decision" }),
     }, h("span", { text: sentenceOf(last, model.say(last.pod), lang) })) : null);
+}
+
+/**
+ * Where no scheduler runs, its card says what becomes of the pods that wait.
+ * @param {SchedulersInput} input
+ */
+function nobodySection({ lang, model, view }) {
+  return crashedSchedulers(view) ? hintPart(idleHint(view, model), lang) : [];
+}
+
+/**
+ * @param {ReturnType<typeof idleHint>} hint
+ * @param {Lang} lang
+ */
+function hintPart(hint, lang) {
+  return hint ? [h("p", { class: "st-idle", "data-testid": "stage-idle", text: counted(lang, hint.key, hint.values) })] : [];
 }
 
 /**
