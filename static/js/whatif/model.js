@@ -99,12 +99,14 @@ function oneMore(node, name) {
 
 /**
  * How many decisions each weight of a plugin would have moved, and the step of heat that says so: none for none, the
- * deepest for the most that any plugin's weight would have moved. None where no decision was asked of this plugin.
+ * deepest for the most that any plugin's weight would have moved. None where no decision was asked of this plugin; where no
+ * decision had scores, no weight would have moved any.
  * @param {WeightsAlone} told
  * @param {string} plugin
  * @returns {{elsewhere: number, decided: number, heat: number}[]}
  */
-export function aloneOf({ plugins }, plugin) {
+export function aloneOf({ plugins, decided = 0 }, plugin) {
+  if (plugins.length === 0 && decided > 0) return WEIGHT_STEPS.map(() => ({ elsewhere: 0, decided, heat: 0 }));
   const row = plugins.find((one) => one.plugin === plugin);
   if (!row) return [];
   const most = Math.max(HOTTEST_LEAST, ...plugins.flatMap((one) => one.elsewhere));

@@ -71,4 +71,7 @@ test("a weight that moves most is hottest, one that moves none is cold, and a pl
   assert.deepEqual(aloneOf(told, "NodeName"), []);
   const few = { plugins: [{ plugin: "TaintToleration", decided: 40, elsewhere: [1, 0, 0, 0, 0, 0] }] };
   assert.equal(aloneOf(few, "TaintToleration")[0].heat, 1, "one decision of forty is no fire");
+  assert.deepEqual(aloneOf({ decided: 40, plugins: [] }, "TaintToleration").map(({ elsewhere, decided }) => [elsewhere, decided]),
+    Array(6).fill([0, 40]), "forty pods that fitted nowhere would have fitted nowhere");
+  assert.deepEqual(aloneOf({ decided: 0, plugins: [] }, "TaintToleration"), []);
 });
