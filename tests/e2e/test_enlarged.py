@@ -140,3 +140,22 @@ def test_over_a_hundred_nodes_what_is_few_stands_before_the_rows(open_classroom:
             laid(teacher, "few.bottom <= rows.top", "points", few=".dc-spread", rows=".dc-heat")
         else:
             laid(teacher, "few.bottom <= rows.top", "the sentence", few=".dc-sentence", rows=".dc-heat")
+
+
+def test_where_many_nodes_refuse_a_pod_the_few_reasons_stand_before_the_many_rows(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    for number in range(4, 17):
+        sized = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{number}"}}
+        classroom.cluster("POST", "/api/v1/nodes", {**node, "status": {"capacity": sized, "allocatable": sized}})
+    container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "64"}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "huge"}, "spec": {"containers": [container]}}
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod)
+    teacher = classroom.teacher()
+    teacher.get_by_test_id("queue-lane-unschedulable").get_by_role("button", name="huge").click()
+    why, rows = ".dc-sentence", "[data-testid='decision-heatmap']"
+    laid(teacher, "why.bottom <= rows.top", "the sentence stands above the rows", why=why, rows=rows)
+    teacher.get_by_test_id("inspector-enlarge").click()
+    laid(teacher, "rows.right <= why.left && why.top < rows.bottom", "it stands beside them", why=why, rows=rows)

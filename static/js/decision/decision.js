@@ -17,7 +17,7 @@ import { lightButton, reasonsSection } from "./reasons.js";
 import { preemptionSections } from "./preemption.js";
 import { makeRefusals } from "./refusals.js";
 import { makeKept } from "./kept.js";
-import { attempts, chartSection, hasPages, pageOf, rowsOf, scoresSection } from "./sections.js";
+import { allRefuse, attempts, chartSection, hasPages, pageOf, rowsOf, scoresSection } from "./sections.js";
 import { spreadSection } from "./spread.js";
 
 /**
@@ -72,9 +72,9 @@ export function mountDecision(element, dispatch, ask) {
 
   function rebuild() {
     if (!input) return;
-    const { lang, traces, loading, epochMs, say, lit = null, why = "" } = input;
+    const { lang, traces, loading, epochMs, say, lit = null, why: untried = "" } = input;
     if (!shown) {
-      keepFocus(body, () => body.replaceChildren(h("p", { class: "dc-empty", text: loading ? text(lang, "decision.loading") : why || text(lang, "decision.none") })));
+      keepFocus(body, () => body.replaceChildren(h("p", { class: "dc-empty", text: loading ? text(lang, "decision.loading") : untried || text(lang, "decision.none") })));
       return;
     }
     const { trace, decision } = shown;
@@ -83,16 +83,16 @@ export function mountDecision(element, dispatch, ask) {
     const early = decision.feasible === 0 && Object.keys(trace.result.preemption?.candidates ?? {}).length > 0;
     const verdicts = column("dc-middle", reasonsSection(trace, lit, lang, dispatch), hasPages(decision) ? spreadSection(decision, lang) : null,
       chartSection(decision, trace, { lang, mode, page, onMode, onPage }));
+    const why = [sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say),
+      ...(early ? [] : evicting), kept.section(trace, lang)];
+    // Where many nodes say no, the few reasons come before the many rows, and beside them where there is room.
+    const reasonsFirst = allRefuse(decision);
     const outcome = column("dc-right", plainWords(decision, trace, lang), ...(early ? evicting : []),
-      trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang));
-    const below = column("dc-below", sentence(trace, lang, (part) => lightButton(part, trace, lit, lang, dispatch)), refusals.section(trace, lang, say),
-      ...(early ? [] : evicting), kept.section(trace, lang));
-    // Where hundreds of nodes say no, the few reasons come before the many rows.
-    const reasonsFirst = hasPages(decision) && decision.feasible === 0;
-    const told = early ? [outcome, verdicts] : [verdicts, outcome];
+      trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang), ...(reasonsFirst ? why : []));
+    const told = early || reasonsFirst ? [outcome, verdicts] : [verdicts, outcome];
     keepFocus(body, () => body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
-      ...(reasonsFirst ? [...told.filter((part) => part !== verdicts), below, verdicts] : [...told, below]),
+      ...told, reasonsFirst ? null : column("dc-below", ...why),
     ].flatMap((part) => part ?? [])));
     draw();
   }

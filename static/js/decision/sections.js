@@ -10,6 +10,8 @@ import { decisionTable } from "./parts.js";
 
 /** Nodes on one page of the heatmap, its table and the bars. */
 const PAGE_ROWS = 100;
+/** Rows of nodes that are seen at one look. */
+const LOOK_ROWS = 12;
 const MODES = /** @type {const} */ (["raw", "normalized", "weighted"]);
 
 /**
@@ -55,6 +57,14 @@ function attemptIcon(trace) {
   const fate = fateOf(trace);
   if (fate === "bound") return "check";
   return fate === "assumed" || (result.result === undefined && !result.fitError) ? "clock" : "ban";
+}
+
+/**
+ * Whether the rows of a decision that are all no would hide the few reasons below them.
+ * @param {Decision} decision
+ */
+export function allRefuse(decision) {
+  return decision.feasible === 0 && decision.rows.length > LOOK_ROWS;
 }
 
 /** @param {Decision} decision */
