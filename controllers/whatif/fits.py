@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from controllers.scheduler.past import Past
-from controllers.whatif import storage, wishes
+from controllers.whatif import devices, nodes, storage, wishes
 from controllers.whatif.changes import read_changes, refused
 from controllers.whatif.deciding import Decision, attempt_now
 from controllers.whatif.wishes import Stuck, Wish
@@ -25,6 +25,7 @@ TRIED_PER_SORT: Final = 4
 SORTS: Final[Sequence[Callable[[Stuck], Iterator[Wish]]]] = (
     # One line a sort of change, the smallest first: what the pod can do about itself, then what others must.
     storage.claims_met,
+    devices.fewer,
     wishes.requests,
     wishes.tolerations,
     wishes.labels,
@@ -32,8 +33,11 @@ SORTS: Final[Sequence[Callable[[Stuck], Iterator[Wish]]]] = (
     wishes.taints_gone,
     wishes.room,
     wishes.pods_gone,
-    wishes.nodes_more,
+    nodes.like,
 )
+
+LAST_RESORT: Final[Sequence[Callable[[Stuck], Iterator[Wish]]]] = (nodes.made,)
+"""Sorts that are tried where none of the others works."""
 
 
 class _Fit(NamedTuple):
@@ -51,9 +55,13 @@ def fits(decision: Decision) -> list[Document]:
     if result.get("result") not in ("unschedulable", "no_nodes"):
         return []
     stuck = Stuck.of(decision, world, result)
+    return _told(decision, stuck, SORTS) or _told(decision, stuck, LAST_RESORT)
+
+
+def _told(decision: Decision, stuck: Stuck, sorts: Sequence[Callable[[Stuck], Iterator[Wish]]]) -> list[Document]:
     return [
         {"changes": list(fit.wish.changes), "text": fit.wish.text, "node": fit.node, "checked": True}
-        for sort in SORTS
+        for sort in sorts
         for fit in islice(_checked(decision, sorted(sort(stuck), key=lambda one: one.size)), FITS_PER_SORT)
     ]
 

@@ -67,6 +67,7 @@ class Stuck:
         refusals: node → the plugins that refuse it, whatever the ones before them said.
         shortages: node → resource → `asked`, `free` and `missing`, in millicores or whole units, where it has too
             little; `pods` where it has no place for one more.
+        devices: node → the requests for devices that are short there, as docs/trace.md tells them.
         world: everything that the attempt saw.
     """
 
@@ -74,6 +75,7 @@ class Stuck:
     nodes: Mapping[str, NodeInfo]
     refusals: Mapping[str, frozenset[str]]
     shortages: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    devices: Mapping[str, Sequence[Mapping[str, Any]]]
     world: World
 
     @classmethod
@@ -82,15 +84,20 @@ class Stuck:
         given = CycleInput.of(dict(decision.envelope["input"]))
         snapshot = world.seen.snapshot(given)
         refused = result.get("filters") or {}
-        shortages = {
-            name: {one["resource"]: one for said in found for one in said["details"] if one["kind"] == "resource"}
-            for name, found in decision.refusals(world).items()
+        details = {
+            name: [one for said in found for one in said["details"]] for name, found in decision.refusals(world).items()
         }
+        shortages = {
+            name: {one["resource"]: one for one in found if one["kind"] == "resource"}
+            for name, found in details.items()
+        }
+        devices = {name: [one for one in found if one["kind"] == "devices"] for name, found in details.items()}
         return cls(
             world.seen.pods[decision.envelope["uid"]],
             {info.name: info for info in snapshot.infos if info.node is not None},
             {info.name: frozenset(refused.get(info.name) or ()) for info in snapshot.infos},
             shortages,
+            devices,
             world,
         )
 
@@ -130,7 +137,8 @@ def amount_told(resource: str, amount: int) -> str:
     return f"{whole}.{part:03}".rstrip("0").rstrip(".")
 
 
-def _listed(amounts: Mapping[str, int]) -> str:
+def listed(amounts: Mapping[str, int]) -> str:
+    """Return amounts by resource as people read them."""
     return ", ".join(f"{resource} {amount_told(resource, amount)}" for resource, amount in sorted(amounts.items()))
 
 
@@ -151,8 +159,8 @@ def requests(stuck: Stuck) -> Iterator[Wish]:
         yield Wish(
             [{"request": {resource: written(resource, amount) for resource, amount in left.items()}}],
             {
-                "en": f"ask for {_listed(left)} instead of {_listed(instead)}",
-                "zh": f"请求 {_listed(left)}，而不是 {_listed(instead)}",
+                "en": f"ask for {listed(left)} instead of {listed(instead)}",
+                "zh": f"请求 {listed(left)}，而不是 {listed(instead)}",
             },
             (given_up, info.name),
         )
@@ -162,7 +170,7 @@ def tolerations(stuck: Stuck) -> Iterator[Wish]:
     """Tolerate the taints of a node."""
     spec = stuck.pod.pod.spec
     for info, node in stuck.refused_by({TAINTS}):
-        unwanted = _untolerated(stuck, node)
+        unwanted = untolerated(stuck, node)
         if any(taint.key.startswith(OF_CONDITIONS) for taint in unwanted):
             # What a condition of the node put there ends with the condition.
             continue
@@ -170,7 +178,7 @@ def tolerations(stuck: Stuck) -> Iterator[Wish]:
                 for one in spec.tolerations]  # fmt: skip
         more = [_toleration(taint.key, "Equal" if taint.value else "Exists", taint.value, taint.effect)
                 for taint in unwanted]  # fmt: skip
-        named = _taints(unwanted)
+        named = taints_named(unwanted)
         yield Wish(
             [stuck.patched({"spec": {"tolerations": [*held, *more]}})],
             {"en": f"tolerate {named}, as {info.name} has it", "zh": f"容忍节点 {info.name} 的污点 {named}"},
@@ -180,12 +188,8 @@ def tolerations(stuck: Stuck) -> Iterator[Wish]:
 
 def labels(stuck: Stuck) -> Iterator[Wish]:
     """Give a node the labels that the pod asks for."""
-    selected = stuck.pod.pod.spec.node_selector
     for info, node in stuck.refused_by({AFFINITY}):
-        wanted = _labels_wanted(stuck, {**node.metadata.labels, **selected})
-        if wanted is None:
-            continue
-        wanted = {**{key: value for key, value in selected.items() if node.metadata.labels.get(key) != value}, **wanted}
+        wanted = labels_wanted(stuck, node)
         if not wanted:
             continue
         named = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
@@ -196,7 +200,17 @@ def labels(stuck: Stuck) -> Iterator[Wish]:
         )
 
 
-def _labels_wanted(stuck: Stuck, has: Mapping[str, str]) -> dict[str, str | None] | None:
+def labels_wanted(stuck: Stuck, node: Node) -> dict[str, str | None] | None:
+    """Return the fewest labels that a node needs for the pod, None where none helps; one of None is to be taken away."""
+    has = node.metadata.labels
+    selected = stuck.pod.pod.spec.node_selector
+    wanted = _labels_of_terms(stuck, {**has, **selected})
+    if wanted is None:
+        return None
+    return {**{key: value for key, value in selected.items() if has.get(key) != value}, **wanted}
+
+
+def _labels_of_terms(stuck: Stuck, has: Mapping[str, str]) -> dict[str, str | None] | None:
     """Return the fewest labels that make the pod's required affinity true, None where no label does."""
     affinity = stuck.pod.pod.spec.affinity
     required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
@@ -211,13 +225,11 @@ def uncordoned(stuck: Stuck) -> Iterator[Wish]:
     """Uncordon a node."""
     for info, node in stuck.refused_by({CORDON, TAINTS}):
         others = [taint for taint in node.spec.taints if taint.key != _CORDONED]
-        if CORDON not in stuck.refusals[info.name] or any(
-            taint.key != _CORDONED for taint in _untolerated(stuck, node)
-        ):
+        if CORDON not in stuck.refusals[info.name] or any(taint.key != _CORDONED for taint in untolerated(stuck, node)):
             continue
         patch: dict[str, Any] = {"unschedulable": None}
         if len(others) != len(node.spec.taints):
-            patch["taints"] = [_taint(taint) for taint in others] or None
+            patch["taints"] = [taint_written(taint) for taint in others] or None
         yield Wish(
             [_node_patch(info.name, {"spec": patch})],
             {"en": f"uncordon node {info.name}", "zh": f"恢复节点 {info.name} 的调度（uncordon）"},
@@ -228,12 +240,12 @@ def uncordoned(stuck: Stuck) -> Iterator[Wish]:
 def taints_gone(stuck: Stuck) -> Iterator[Wish]:
     """Take the taints off a node."""
     for info, node in stuck.refused_by({TAINTS}):
-        unwanted = _untolerated(stuck, node)
+        unwanted = untolerated(stuck, node)
         if any(taint.key.startswith(OF_CONDITIONS) for taint in unwanted):
             # What a condition of the node put there ends with the condition.
             continue
-        kept = [_taint(taint) for taint in node.spec.taints if taint not in unwanted]
-        named = _taints(unwanted)
+        kept = [taint_written(taint) for taint in node.spec.taints if taint not in unwanted]
+        named = taints_named(unwanted)
         yield Wish(
             [_node_patch(info.name, {"spec": {"taints": kept or None}})],
             {"en": f"take {named} off node {info.name}", "zh": f"去掉节点 {info.name} 的污点 {named}"},
@@ -253,8 +265,8 @@ def room(stuck: Stuck) -> Iterator[Wish]:
         yield Wish(
             [_node_patch(info.name, {"status": {"allocatable": amounts, "capacity": amounts}})],
             {
-                "en": f"give node {info.name} {_listed(short)} more",
-                "zh": f"给节点 {info.name} 再加 {_listed(short)}",
+                "en": f"give node {info.name} {listed(short)} more",
+                "zh": f"给节点 {info.name} 再加 {listed(short)}",
             },
             (share, info.name),
         )
@@ -278,40 +290,8 @@ def pods_gone(stuck: Stuck) -> Iterator[Wish]:
             )
 
 
-def nodes_more(stuck: Stuck) -> Iterator[Wish]:
-    """Add a node like one that is there; the largest of those that the fewest plugins refuse first."""
-    name = _free_name(stuck)
-    for info in stuck.nodes.values():
-        node = info.node
-        if node is None:
-            continue
-        labels = {
-            key: name if key == "kubernetes.io/hostname" else value for key, value in node.metadata.labels.items()
-        }
-        taints = [_taint(taint) for taint in node.spec.taints if not taint.key.startswith("node.kubernetes.io/")]
-        document = {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": name, "labels": labels},
-            "spec": {"taints": taints} if taints else {},
-            "status": {"capacity": dict(node.status.allocatable), "allocatable": dict(node.status.allocatable)},
-        }
-        helpless = len(stuck.refusals[info.name] - CROWDED - {CORDON})
-        yield Wish(
-            [{"add": document}],
-            {"en": f"add a node like {info.name}", "zh": f"再加一个与 {info.name} 一样的节点"},
-            (helpless, -info.allocatable.get(CPU, 0), -info.allocatable.get("memory", 0), info.name),
-        )
-
-
-def _free_name(stuck: Stuck) -> str:
-    number = 1
-    while f"one-more-{number}" in stuck.nodes:
-        number += 1
-    return f"one-more-{number}"
-
-
-def _untolerated(stuck: Stuck, node: Node) -> set[Taint]:
+def untolerated(stuck: Stuck, node: Node) -> set[Taint]:
+    """Return the taints of a node that keep the pod away."""
     return {
         taint
         for taint in node.spec.taints
@@ -324,11 +304,13 @@ def _toleration(key: str, operator: str, value: str, effect: str, seconds: int |
     return {name: part for name, part in held.items() if part not in ("", None)}
 
 
-def _taint(taint: Taint) -> dict[str, str]:
+def taint_written(taint: Taint) -> dict[str, str]:
+    """Return a taint as a document."""
     return {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
 
 
-def _taints(taints: Collection[Taint]) -> str:
+def taints_named(taints: Collection[Taint]) -> str:
+    """Return taints as kubectl writes them, in order."""
     return ", ".join(
         sorted(f"{one.key}={one.value}:{one.effect}" if one.value else f"{one.key}:{one.effect}" for one in taints)
     )

@@ -95,7 +95,12 @@ def test_a_request_and_its_node_are_told() -> None:
             },
             ["label node a with zone=true"],
         ),
-        ({"taints": GPU}, {"nodeSelector": {"disk": "ssd"}}, []),
+        (
+            {"taints": GPU},
+            {"nodeSelector": {"disk": "ssd"}},
+            ["add a node like a, but with disk=ssd and without gpu=yes:NoSchedule"],
+        ),
+        ({"taints": GPU}, {"nodeSelector": {"kubernetes.io/hostname": "z"}}, []),
     ],
 )
 def test_what_stands_between_a_pod_and_the_only_node(
@@ -104,6 +109,20 @@ def test_what_stands_between_a_pod_and_the_only_node(
     plane = new_plane()
     plane.node("a", **node)
     assert texts(plane, plane.pod("p", **pod)) == expected
+
+
+def test_where_nothing_smaller_works_a_node_is_made_for_the_pod() -> None:
+    plane = new_plane()
+    plane.node("a", cpu="2", taints=GPU)
+    plane.node("b", cpu="1")
+    limits = {"cpu": "8", "example.com/lane": "2"}
+    containers = [{"name": "c", "image": "i", "resources": {"requests": limits, "limits": limits}}]
+    (only,) = told(plane, plane.pod("p", nodeSelector={"disk": "ssd"}, containers=containers))
+    assert only["text"]["en"] == "add a node like b, but with disk=ssd, cpu 8, example.com/lane 2"
+    assert only["text"]["zh"] == "再加一个与 b 相似的节点，但有 disk=ssd, cpu 8, example.com/lane 2"
+    (change,) = only["changes"]
+    assert change["add"]["metadata"]["labels"]["disk"] == "ssd"
+    assert change["add"]["status"]["allocatable"]["cpu"] == "8"
 
 
 def test_an_empty_cluster_has_no_node_to_be_like() -> None:
