@@ -201,7 +201,7 @@ def labels(stuck: Stuck) -> Iterator[Wish]:
 
 
 def labels_wanted(stuck: Stuck, node: Node) -> dict[str, str | None] | None:
-    """Return the fewest labels that a node needs for the pod, None where none helps; one of None is to be taken away."""
+    """Return the fewest labels that a node needs for the pod, None where none helps; one of None is to go."""
     has = node.metadata.labels
     selected = stuck.pod.pod.spec.node_selector
     wanted = _labels_of_terms(stuck, {**has, **selected})
