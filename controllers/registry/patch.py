@@ -251,7 +251,7 @@ def _count(value: Any) -> int:
     return 1
 
 
-_UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) ?(\S*) into Go struct field .* of type (\S+)$")
+_UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) ?(\S*) into Go struct field (?=(\S*)).* of type (\S+)$")
 _PARTS: Final = re.compile(r"[^.\[\]]+")
 _KINDS: Final = {"object": "map", "array": "slice", "number": "int64"}
 
@@ -274,7 +274,7 @@ def in_order(operation: Patch, changed: Document, schema: str) -> Document:
 def _text(operation: Patch, changed: Document, schema: str) -> str:
     by_operations = operation.patch_type == "json"
     patch = operation.patch or ()
-    touched = goorder.touched_by_operations(patch) if by_operations else goorder.touched_by_merge(patch)
+    touched = goorder.touched_by_operations(patch, schema) if by_operations else goorder.touched_by_merge(patch)
     return goorder.text(changed, schema, touched)
 
 
@@ -317,12 +317,13 @@ def unrestorable(why: str, changed: Any, error: ApiError, schema: str) -> str:
     found = _UNMARSHALS.search(why)
     if found is None:
         return from_unstructured(why)
-    value, scalar = _place(changed, schema, error.causes[0].field) if error.causes else (None, None)
+    place = error.causes[0].field if error.causes else found[3].removeprefix(".")
+    value, scalar = _place(changed, schema, place)
     if scalar in _OWN_READERS:
         number = f" {value}" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
         shown = f"{found[1]}{number if _OWN_READERS[scalar] == 'int32' else ''}"
         return f"json: cannot unmarshal {shown} into Go value of type {_OWN_READERS[scalar]}"
-    given, wanted = "float64" if isinstance(value, float) else _KINDS.get(found[1], found[1]), found[3]
+    given, wanted = "float64" if isinstance(value, float) else _KINDS.get(found[1], found[1]), found[4]
     if wanted.startswith("[]"):
         return f"cannot restore slice from {given}"
     if wanted.startswith("map[") or wanted == "v1.ResourceList":

@@ -123,8 +123,9 @@ def patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Documen
             refusal.message = refusal.message.removeprefix("error decoding patch: ")
         raise refusal
     if operation.patch_type == "strategic":
-        # It is read into the struct of the kind: what it says of the kind itself is nothing.
-        kept = {key: target[key] for key in ("apiVersion", "kind") if key in target}
+        # It is read into the struct of the kind: what it says of the kind itself is nothing, as long as it is text.
+        texts = [key for key in ("apiVersion", "kind") if isinstance(operation.patch.get(key, ""), (str, type(None)))]
+        kept = {key: target[key] for key in texts if key in target}
         return strategic_merge(dict(target), operation.patch, schema) | kept
     merged: Document = merge(dict(target), operation.patch)
     return merged
