@@ -11,6 +11,7 @@ from typing import Any, Final
 from controllers.custom.naming import APPROVED, approval, is_protected
 from controllers.custom.node import Node, read
 from controllers.custom.schemas import schema_causes
+from controllers.custom.structural import foreign
 from controllers.custom.walking import has
 from controllers.registry import fields
 from controllers.registry.webhook_clients import client_causes
@@ -166,6 +167,8 @@ def _version(version: Mapping[str, Any], where: str, of_schema: str, shared: Map
             why = "may only be set when `version.schema.openAPIV3Schema` is not included"
             causes.append(fields.bad(f"{where}.selectableFields", "", why))
         else:
+            if why := foreign(schema):
+                causes.append(fields.bad(f"{where}.schema.openAPIV3Schema", "", why))
             causes += _selectable(version["selectableFields"], read(schema), f"{where}.selectableFields")
     return causes
 
@@ -262,7 +265,7 @@ def _at(node: Node, path: str) -> Node | str:
         return "expected [ or . but got: " + path.partition(".")[0]
     plain, bracket, _ = path.partition("[")
     for name in plain[1:].split("."):
-        found = node.member(name)
+        found = node.step(name)
         if found is None:
             return "does not refer to a valid field"
         node = found

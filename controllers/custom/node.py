@@ -45,6 +45,14 @@ class Node:
         """Return what a member is; None: nothing is said of it."""
         return self.properties.get(name) or self.extra
 
+    def step(self, name: str) -> Node | None:
+        """Return where a path goes on with a member; None: nowhere (ValidFieldPath)."""
+        if self.properties:
+            return self.properties.get(name)
+        if self.source.get("additionalProperties") is None:
+            return None
+        return self.extra or Node({})
+
     def as_embedded(self) -> Node:
         """Return the same for a whole object: its metadata stay."""
         return self if self.embedded else replace(self, embedded=True)

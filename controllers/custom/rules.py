@@ -232,7 +232,7 @@ def leads(path: str, node: Node) -> bool:
     if not _PATH.fullmatch(path):
         return False
     for step in _STEP.findall(path):
-        found = node.member(step[0] or step[1])
+        found = node.step(step[0] or step[1])
         if found is None:
             return False
         node = found

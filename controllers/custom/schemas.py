@@ -72,15 +72,15 @@ def schema_causes(schema: Schema, path: str, *, status: bool) -> list[Cause]:
     causes = _root(schema, path) if status else []
     if schema.get("nullable"):
         causes.append(fields.not_allowed(f"{path}.nullable", "nullable cannot be true at the root"))
-    part = foreign(schema)
-    if not part:
+    why = foreign(schema)
+    if not why:
         structural = sorted(
             invariants(schema, path, "root") + complete(schema, path), key=lambda one: (one.field, one.message)
         )
         causes += structural or _defaults(schema, path, root=True)
     causes += _allowed(schema, path, _Place(root=True))
-    if part and not causes:
-        causes.append(fields.bad(path, "", f"OpenAPIV3Schema '{part}' is not supported"))
+    if why and not causes:
+        causes.append(fields.bad(path, "", why))
     # Rules are read where the schema that they are about is good.
     return causes or rule_causes(schema, path)
 
@@ -183,7 +183,9 @@ def _plain(schema: Schema, path: str, place: _Place) -> list[Cause]:
     if schema.get("default") is not None and place.no_defaults is not None:
         causes.append(fields.not_allowed(f"{path}.default", f"must not be set {place.no_defaults}"))
     causes += [
-        fields.not_allowed(f"{path}.{key}", f"{key} is not supported") for key in _UNSUPPORTED if schema.get(key)
+        fields.not_allowed(f"{path}.{key}", f"{key} is not supported")
+        for key in _UNSUPPORTED
+        if schema.get(key) or (key == "additionalItems" and schema.get(key) is not None)
     ]
     if kind == "null":
         why = "type cannot be set to null, use nullable as an alternative"

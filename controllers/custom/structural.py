@@ -44,13 +44,20 @@ _FOREIGN: Final = (
 )
 """What upstream makes no structural schema of, and how it calls it."""
 
+_SET_AT_ALL: Final = "additionalItems"
+"""Counts where it is empty, too."""
+
 
 def foreign(schema: Schema) -> str:
-    """Return the first of what stands in a schema and in no structural one; empty: nothing (NewStructural)."""
-    own = next((told for key, told in _FOREIGN if schema.get(key)), "")
-    if not own and isinstance(schema.get("items"), list) and schema["items"]:
-        own = "items"
-    return own or next(filter(None, (foreign(one) for _, one in children(schema))), "")
+    """Return why no structural schema can be made of a schema; empty: one can (NewStructural)."""
+    for key, told in _FOREIGN:
+        if schema.get(key) or (key == _SET_AT_ALL and schema.get(key) is not None):
+            return f"OpenAPIV3Schema '{told}' is not supported"
+    if schema.get("x-kubernetes-preserve-unknown-fields") is False:
+        return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
+    if isinstance(schema.get("items"), list) and schema["items"]:
+        return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+    return next(filter(None, (foreign(one) for _, one in children(schema))), "")
 
 
 def invariants(schema: Schema, path: str, level: str) -> list[Cause]:

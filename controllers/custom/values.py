@@ -38,7 +38,7 @@ class Found(NamedTuple):
 
 def below(path: str, field: str) -> str:
     """Return where something in a value lies that itself lies at a path."""
-    return path if field in ("", NOWHERE) else f"{path}.{field}"
+    return path if field in ("", NOWHERE) else f"{path}.{field.removeprefix('.')}"
 
 
 def validate(value: Any, schema: Mapping[str, Any], path: str = "", old: Any = _NONE) -> list[Cause]:
