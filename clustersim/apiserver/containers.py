@@ -22,7 +22,6 @@ from clustersim.store import open_store
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of
 from controllers.kubelet.scripts import Scripts
-from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
@@ -248,8 +247,8 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
         words = inside.words or ("sh",)
         if not (stdin and _is_prompt(words)):
             run = run_of(pod, container["name"], previous=False)
-            # One request is over before anybody can attach; who comes for what it says gets it all the same.
-            since_ms = run.started_ms if words[0].rpartition("/")[2] in ASKING else view.unix_ms() + 1
+            # Made to be attached to, it is over before anybody can: who comes for what it says gets it all the same.
+            since_ms = run.started_ms if container.get("stdin") else view.unix_ms() + 1
             plan = _plan(view, target, pod, container, run, since_ms=since_ms)
     interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
     return ExecPlan(view.session_id, shell, tuple(words), stdin, tty, interactive, keeper, plan)

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Exit, Running, Send, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import Came, Exit, Running, Send, TooLong, Waits, Wrote
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of
 from scheduler_core.api.errors import ApiError, bad_request
+
+SAMPLES: Final = 16
+"""Requests to one place of which a script's log knows what came."""
 
 LINES_MAX: Final = 10_000
 """Lines of a container's log; older ones are gone, as a node's rotation takes them."""
@@ -99,6 +103,31 @@ def _ended(state: Mapping[str, Any]) -> Run:
     return Run(unix_ms_of(state["startedAt"]) if state.get("startedAt") else ended_ms, ended_ms)
 
 
+class Sampled:
+    """Sends a few of a script's requests and answers the others alike.
+
+    Whenever somebody looks, a script is told from its beginning: it may have sent a hundred thousand by then.
+    """
+
+    def __init__(self, send: Send) -> None:
+        """Send nothing yet."""
+        self._send = send
+        self._came: dict[Target, list[Came]] = {}
+        self._asked = 0
+
+    def __call__(self, target: Target) -> Came:
+        """Return what comes of a request, or what has come of one like it; what is known is renewed bit by bit."""
+        self._asked += 1
+        came = self._came.setdefault(target, [])
+        if len(came) < SAMPLES:
+            came.append(self._send(target))
+            return came[-1]
+        if self._asked % SAMPLES == 0:
+            came.append(self._send(target))
+            del came[0]
+        return came[self._asked % SAMPLES]
+
+
 class Printer:
     """What one run of a container prints, in order of time; it goes on from where it was."""
 
@@ -115,9 +144,9 @@ class Printer:
         inside = look_inside(pod, container, facts, answers)
         name = inside.words[0].rpartition("/")[2] if inside.words else ""
         scripted = name in PROGRAMS and inside.has(name)
-        # A script that sends again and again would be told anew, with all that it has sent, whenever somebody looks.
-        once = send if name in ASKING else None
-        self._script = _Script(inside, run.started_ms, once) if scripted else None
+        if send is not None and name not in ASKING:
+            send = Sampled(send)
+        self._script = _Script(inside, run.started_ms, send) if scripted else None
         self._printed = None if scripted else answers.of_logs(inside.image)
         self._started_ms = run.started_ms
         self._told_ms = run.started_ms - 1

@@ -18,7 +18,7 @@ SHELLS: Final = frozenset({"sh", "bash", "ash"})
 _QUIET: Final = frozenset({"echo", "true", "printf", "date", "set", "export", ":", "cat", "ls", "touch"})
 """Commands that are over at once and well."""
 
-_REQUESTS: Final = frozenset({"wget", "curl"})
+_REQUESTS: Final = frozenset({"wget", "curl", "nslookup"})
 REQUEST_MS: Final = 1000
 """How long a container runs whose command sends one request: what comes of that is not the kubelet's to know."""
 

@@ -11,6 +11,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from controllers.kinds.autoscaling.metrics import milli
+from controllers.kinds.metrics.load import Loads
 from controllers.kinds.metrics.usage import WINDOW_MS, container_usage, running_containers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.document import Document, condition
@@ -46,6 +47,7 @@ def propose(
     container: str,
     settings: Settings,
     unix_ms: int,
+    loads: Loads,
 ) -> Proposal:
     """Return what one resource of pods asks for.
 
@@ -57,11 +59,12 @@ def propose(
         container: only containers of this name; empty: whole pods.
         settings: the flags.
         unix_ms: the present wire time.
+        loads: what requests make pods use.
 
     Raises:
         Unknown: nothing can be said; the text is upstream's.
     """
-    metrics = _usage(pods, resource, container, unix_ms)
+    metrics = _usage(pods, resource, container, unix_ms, loads)
     if not metrics:
         text = "no metrics returned from resource metrics API"
         raise Unknown(f"unable to get metrics for resource {resource}: {text}")
@@ -98,13 +101,14 @@ def propose(
     return Proposal(replicas, usage, percent)
 
 
-def _usage(pods: Sequence[Document], resource: str, container: str, unix_ms: int) -> dict[str, int]:
+def _usage(pods: Sequence[Document], resource: str, container: str, unix_ms: int, loads: Loads) -> dict[str, int]:
     """Return pod → what its containers use, in milli units, of those of which it is known."""
     found: dict[str, int] = {}
     for pod in pods:
         running = [one for one in running_containers(pod) if container in ("", one["name"])]
         if running:
-            used = [container_usage(pod, one, unix_ms) for one in running]
+            load = loads.get(pod["metadata"]["uid"], 0)
+            used = [container_usage(pod, one, unix_ms, load) for one in running]
             total = sum(one.cpu for one in used) if resource == "cpu" else 1000 * sum(one.memory for one in used)
             found[pod["metadata"]["name"]] = total
     return found

@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Final
 
 from controllers.flags import controllermanager as flags
 from controllers.kinds.autoscaling.metrics import SOURCES
+from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
+from controllers.kinds.metrics.load import Loads, loads_of, senders_of, sends
 from controllers.kinds.table import KINDS
-from controllers.kit.interest import NAMESPACE
+from controllers.kit.interest import NAMESPACE, UID
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import labels_of, requirements_of
 from controllers.log.operations import Operation, Result, Update
@@ -23,6 +25,9 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.selectors import Requirement, matches_all
 
 AUTOSCALERS: Final = "horizontalpodautoscalers.autoscaling"
+_SENDS: Final = "sends"
+"""The index key of pods whose command sends requests again and again."""
+
 MEMORY_MS: Final = 3_600_000
 """Recommendations and changes are kept for the longest window that there can be."""
 
@@ -34,17 +39,19 @@ class HorizontalController:
     """Reconciles HorizontalPodAutoscalers, each once a sync period."""
 
     NAME: ClassVar[str] = "horizontal-pod-autoscaler"
-    RESOURCES: ClassVar[tuple[str, ...]] = (AUTOSCALERS, "pods")
+    RESOURCES: ClassVar[tuple[str, ...]] = (AUTOSCALERS, "pods", "services", CLIENTS)
 
     def __init__(self, setup: Setup) -> None:
         """Index pods by namespace and listen to autoscalers."""
         self._scalers = setup.informers[AUTOSCALERS]
         self._pods = setup.informers["pods"]
+        self._services, self._clients = setup.informers["services"], setup.informers[CLIENTS]
         self._queue, self._flags = setup.queue, setup.flags
         self._memories: dict[str, Memory] = {}
         self._selectors: dict[str, _Selector] = {}
         """Key → what the pods of its target are selected by, since it was last looked at."""
         self._pods.add_index("namespace", _namespace, of=(NAMESPACE,))
+        self._pods.add_index("senders", _senders, of=(UID,))
         self._scalers.add_handler(self._changed)
 
     def _changed(self, old: Document | None, new: Document | None) -> None:
@@ -67,6 +74,11 @@ class HorizontalController:
         memory = self._memories.setdefault(key, Memory())
         memory.forget(work.now_ms - MEMORY_MS)
         yield from _Look(key, scaler, work, memory).run(self)
+
+    def loads(self) -> Loads:
+        """Return what requests make pods use now."""
+        senders = senders_of(self._pods.indexed("senders", _SENDS), self._clients.all())
+        return loads_of(senders, self._services.each, lambda namespace: self._pods.indexed("namespace", namespace))
 
     def pods_of(self, namespace: str, selector: _Selector) -> list[Document]:
         """Return the pods that a selector finds."""
@@ -162,12 +174,13 @@ class _Look:
         """
         pods = self._targets_pods(home, target)
         specs = self._spec.get("metrics") or ()
+        loads = home.loads()
         statuses: list[Document] = []
         failed: list[tuple[str, str, Mapping[str, Any]]] = []
         best, name = 0, ""
         for metric in specs:
             try:
-                proposal, named, status = self._one(metric, pods, current)
+                proposal, named, status = self._one(metric, pods, current, loads)
             except Unknown as error:
                 statuses.append({"type": ""})
                 reason, why = f"Failed{_REASONS[metric['type']]}", str(error)
@@ -213,7 +226,9 @@ class _Look:
             raise Unknown(text)
         return pods
 
-    def _one(self, metric: Mapping[str, Any], pods: list[Document], current: int) -> tuple[Proposal, str, Document]:
+    def _one(
+        self, metric: Mapping[str, Any], pods: list[Document], current: int, loads: Loads
+    ) -> tuple[Proposal, str, Document]:
         kind = metric["type"]
         source = metric.get(SOURCES[kind]) or {}
         if kind not in ("Resource", "ContainerResource"):
@@ -227,7 +242,7 @@ class _Look:
         raw = target.get("averageValue") is not None
         container = str(source.get("container") or "")
         try:
-            proposal = propose(current, pods, resource, target, container, settings, self._work.unix_ms)
+            proposal = propose(current, pods, resource, target, container, settings, self._work.unix_ms, loads)
         except Unknown as error:
             raise Unknown(f"failed to get {resource} {'usage' if raw else 'utilization'}: {error}") from error
         inside = "container resource" if container else "resource"
@@ -386,3 +401,7 @@ def _quantity(resource: str, milli: int) -> str:
 
 def _namespace(document: Document) -> list[str]:
     return [document["metadata"]["namespace"]]
+
+
+def _senders(pod: Document) -> list[str]:
+    return [_SENDS] if sends(pod) else []

@@ -7,14 +7,15 @@ import os
 import pty
 import select
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import pytest
 from websockets import Subprotocol
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from tests.tools.apiserver import Api
 from tests.tools.kubectl import binaries
@@ -290,12 +291,26 @@ def test_who_attaches_sees_what_is_printed_until_the_end(api: Api, namespace: st
     assert (done.returncode, done.stdout) == (2, "web\n")
 
 
-def frames(api: Api, path: str, protocol: str) -> list[bytes]:
-    """Return what a websocket of a protocol gets until the server closes it."""
+def test_who_attaches_to_what_is_made_for_it_misses_nothing(api: Api, namespace: str) -> None:
+    """`kubectl run -i --rm t -- nslookup web`: it is over before anybody can attach."""
+    put(api, namespace, [main("sh", "-c", "echo alive; sleep 5", stdin=True, stdinOnce=True)], [running()])
+    path = f"/api/v1/namespaces/{namespace}/pods/web/attach?stdin=1&stdout=1&stderr=1"
+    with attached(api, path, "v4.channel.k8s.io") as opened:
+        assert opened.recv(PATIENCE_SECONDS) == b"\x01alive\n"
+
+
+@contextmanager
+def attached(api: Api, path: str, protocol: str) -> Iterator[ClientConnection]:
     url = api.base.replace("http://", "ws://") + path
     head = {"Authorization": f"Bearer {api.made['teacher']}"}
     with connect(url, subprotocols=[Subprotocol(protocol)], additional_headers=head) as opened:
         assert opened.subprotocol == protocol
+        yield opened
+
+
+def frames(api: Api, path: str, protocol: str) -> list[bytes]:
+    """Return what a websocket of a protocol gets until the server closes it."""
+    with attached(api, path, protocol) as opened:
         found = [frame if isinstance(frame, bytes) else frame.encode() for frame in opened]
         assert opened.close_code == 1000
         return found

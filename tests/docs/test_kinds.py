@@ -54,8 +54,10 @@ REST = """
 - A node whose `status.allocatable` is missing gets it from `status.capacity`.
 - Node Leases in `kube-node-lease` are computed when they are read, and are not told by a watch.
 - `metrics.k8s.io/v1beta1` (`kubectl top`) is computed when it is read: containers use a share of what they ask for,
-  which differs from pod to pod and from 15 s to 15 s. The annotations `clustersim.io/cpu-usage` and
-  `clustersim.io/memory-usage` of a pod say otherwise for each of its containers; limits cap them.
+  which differs from pod to pod and from 15 s to 15 s. Those that open ports use cpu for requests instead: of clients,
+  and of pods whose command sends them in a loop; each a second takes 20m, or what `clustersim.io/cpu-per-request` says.
+  The annotations `clustersim.io/cpu-usage` and `clustersim.io/memory-usage` of a pod say otherwise for each of its
+  containers; limits cap them.
 - `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
 - VolumeAttachments attach nothing; Ingresses lead nowhere. NetworkPolicies keep simulated requests out and in.
   Whoever writes a kind that nothing acts on is told in a `Warning` header.

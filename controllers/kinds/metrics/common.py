@@ -7,9 +7,26 @@ from typing import Any
 
 import msgspec
 
+from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
+from controllers.kinds.metrics.load import Loads, loads_of, senders_of
 from controllers.kinds.metrics.usage import WINDOW_MS
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
+from controllers.registry.kind import Facts
+from scheduler_core.api.document import Document
+
+
+def loads_in(facts: Facts) -> Loads:
+    """Return what requests make the session's pods use."""
+    pods: dict[str, list[Document]] = {}
+    for stored in facts.list("pods")[0]:
+        pods.setdefault(stored.namespace, []).append(stored.object)
+    clients = [stored.object for stored in facts.list(CLIENTS)[0]]
+    return loads_of(
+        senders_of((pod for listed in pods.values() for pod in listed), clients),
+        lambda: (stored.object for stored in facts.list("services")[0]),
+        lambda namespace: pods.get(namespace, ()),
+    )
 
 
 def metrics(kind: str, of: Stored, unix_ms: int, **usage: Any) -> Stored:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import NAME
 from controllers.kinds.coordination.heartbeat import is_running
-from controllers.kinds.metrics.common import metrics
+from controllers.kinds.metrics.common import loads_in, metrics
 from controllers.kinds.metrics.usage import node_usage
 from controllers.log.store import Stored
 from controllers.registry.kind import Column, Computed, Facts, Kind
@@ -15,13 +15,13 @@ from controllers.registry.kind import Column, Computed, Facts, Kind
 
 def _objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
     """Yield those of nodes whose kubelet is alive."""
-    unix_ms = facts.unix_ms()
+    unix_ms, loads = facts.unix_ms(), loads_in(facts)
     pods: dict[str, list[Mapping[str, Any]]] = {}
     for pod in facts.list("pods")[0]:
         pods.setdefault((pod.object.get("spec") or {}).get("nodeName") or "", []).append(pod.object)
     for node in facts.list("nodes")[0]:
         if name in ("", node.name) and is_running(node.object, unix_ms):
-            usage = node_usage(pods.get(node.name, ()), unix_ms).quantities()
+            usage = node_usage(pods.get(node.name, ()), unix_ms, loads).quantities()
             yield metrics("NodeMetrics", node, unix_ms, usage=usage)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import NAME
-from controllers.kinds.metrics.common import metrics
+from controllers.kinds.metrics.common import loads_in, metrics
 from controllers.kinds.metrics.usage import container_usage, running_containers
 from controllers.log.store import Stored
 from controllers.registry.kind import Column, Computed, Facts, Kind
@@ -14,12 +14,13 @@ from controllers.registry.kind import Column, Computed, Facts, Kind
 
 def _objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
     """Yield those of pods with a running container; others have no usage yet, as upstream."""
-    unix_ms = facts.unix_ms()
+    unix_ms, loads = facts.unix_ms(), loads_in(facts)
     for stored in facts.list("pods", namespace)[0]:
         running = running_containers(stored.object) if name in ("", stored.name) else ()
         if running:
+            load = loads.get(stored.uid, 0)
             containers = [
-                {"name": one["name"], "usage": container_usage(stored.object, one, unix_ms).quantities()}
+                {"name": one["name"], "usage": container_usage(stored.object, one, unix_ms, load).quantities()}
                 for one in running
             ]
             yield metrics("PodMetrics", stored, unix_ms, containers=containers)

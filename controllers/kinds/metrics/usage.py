@@ -1,8 +1,9 @@
 """What hollow containers use, as a function of facts and the present time; nothing is written and nothing measured.
 
 A container that asks for cpu or memory uses a share of it that is its own (keyed by pod and container) and moves a
-little from window to window; one that asks for nothing uses a little all the same. Two annotations of the pod say
-otherwise, each for every container of it: requests are a promise to the scheduler, usage is what happens.
+little from window to window; one that asks for nothing uses a little all the same. Whoever opens ports uses cpu for the
+requests that come (`metrics.load`), and little else. Two annotations of the pod say otherwise, each for every container
+of it: requests are a promise to the scheduler, usage is what happens.
 """
 
 from __future__ import annotations
@@ -36,13 +37,17 @@ _ROOM: Final = {"memory.available": MEMORY, "nodefs.available": DISK, "pid.avail
 _HABIT: Final = {"cpu": (15, 70), "memory": (40, 85)}
 """Resource → least and most percent of its request that a container uses on average."""
 
+_SERVES: Final = {"cpu": (1, 4), "memory": _HABIT["memory"]}
+"""The same of one that opens ports: while nobody asks it has little to do."""
+
 _SWING: Final = {"cpu": 10, "memory": 2}
-"""Resource → percent points by which usage moves from window to window, either way."""
+"""Resource → percent points by which usage moves from window to window, either way; not below nothing."""
 
 _UNASKED: Final = {"cpu": 20, "memory": 64 << 20}
 """What the percentages are of where a container asks for nothing: millicores, bytes."""
 
 _ANNOTATIONS: Final = {"cpu": CPU, "memory": MEMORY}
+_IDLE: Final[Mapping[str, int]] = {}
 
 
 class Usage(NamedTuple):
@@ -60,9 +65,15 @@ SYSTEM: Final = Usage(60, 256 << 20)
 """What the node itself uses: its kubelet and its operating system."""
 
 
-def container_usage(pod: Mapping[str, Any], container: Mapping[str, Any], unix_ms: int) -> Usage:
-    """Return what a running container uses in the window of `unix_ms`; never more than its limits."""
-    return Usage(_used(pod, container, "cpu", unix_ms), _used(pod, container, "memory", unix_ms))
+def container_usage(pod: Mapping[str, Any], container: Mapping[str, Any], unix_ms: int, load: int = 0) -> Usage:
+    """Return what a running container uses in the window of `unix_ms`; never more than its limits.
+
+    `load`: the millicores that its pod uses for requests (`metrics.load`); the first container answers them.
+    """
+    answers = container["name"] == pod["spec"]["containers"][0]["name"]
+    return Usage(
+        _used(pod, container, "cpu", unix_ms, load if answers else 0), _used(pod, container, "memory", unix_ms)
+    )
 
 
 def over_limit(pod: Mapping[str, Any], container: Mapping[str, Any]) -> bool:
@@ -86,7 +97,7 @@ def usual(pod: Mapping[str, Any]) -> Usage:
     uid = pod["metadata"].get("uid", "")
 
     def of(container: Mapping[str, Any], resource: str) -> int:
-        return _taken(pod, container, resource, _average(uid, container["name"], resource))
+        return _taken(pod, container, resource, _average(uid, container, resource))
 
     return _sum(Usage(of(one, "cpu"), of(one, "memory")) for one in running_containers(pod))
 
@@ -101,14 +112,14 @@ def usual_of_node(node: Mapping[str, Any]) -> dict[str, Any]:
     return {"usage": SYSTEM._asdict()}
 
 
-def pod_usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
-    """Return what a pod's running containers use together."""
-    return _sum(container_usage(pod, one, unix_ms) for one in running_containers(pod))
+def pod_usage(pod: Mapping[str, Any], unix_ms: int, load: int = 0) -> Usage:
+    """Return what a pod's running containers use together; `load` as in `container_usage`."""
+    return _sum(container_usage(pod, one, unix_ms, load) for one in running_containers(pod))
 
 
-def node_usage(pods: Iterable[Mapping[str, Any]], unix_ms: int) -> Usage:
-    """Return what a node uses: its pods and itself."""
-    return _sum((SYSTEM, *(pod_usage(pod, unix_ms) for pod in pods)))
+def node_usage(pods: Iterable[Mapping[str, Any]], unix_ms: int, loads: Mapping[str, int] = _IDLE) -> Usage:
+    """Return what a node uses: its pods and itself; `loads`: uid of a pod → millicores for requests."""
+    return _sum((SYSTEM, *(pod_usage(pod, unix_ms, loads.get(pod["metadata"]["uid"], 0)) for pod in pods)))
 
 
 def tells_usage(document: Mapping[str, Any]) -> bool:
@@ -151,19 +162,20 @@ def _sum(parts: Iterable[Usage]) -> Usage:
     return Usage(sum(one.cpu for one in listed), sum(one.memory for one in listed))
 
 
-def _used(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, unix_ms: int) -> int:
-    """Return what a container uses in the window of `unix_ms`."""
-    return _taken(pod, container, resource, _habit(pod["metadata"]["uid"], container["name"], resource, unix_ms))
+def _used(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, unix_ms: int, load: int = 0) -> int:
+    """Return what a container uses in the window of `unix_ms`; `load` comes on top."""
+    percent = _habit(pod["metadata"]["uid"], container, resource, unix_ms)
+    return _taken(pod, container, resource, percent, load)
 
 
-def _taken(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, percent: int) -> int:
+def _taken(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, percent: int, load: int = 0) -> int:
     """Return what a container uses that uses so much of its request, unless it says so itself; within its limit."""
     resources = _held(pod, container)
     limit = _amount((resources.get("limits") or {}).get(resource), resource)
     told = _amount((pod["metadata"].get("annotations") or {}).get(_ANNOTATIONS[resource]), resource)
     if told is None:
         asked = _amount((resources.get("requests") or {}).get(resource), resource)
-        told = percent * (asked or _UNASKED[resource]) // 100
+        told = percent * (asked or _UNASKED[resource]) // 100 + load
     return told if limit is None else min(told, limit)
 
 
@@ -172,17 +184,18 @@ def _held(pod: Mapping[str, Any], container: Mapping[str, Any]) -> Mapping[str, 
     return told_of(pod, container["name"]).get("resources") or container.get("resources") or {}
 
 
-def _average(uid: str, name: str, resource: str) -> int:
+def _average(uid: str, container: Mapping[str, Any], resource: str) -> int:
     """Return the percentage of its request that a container uses on average."""
-    low, high = _HABIT[resource]
-    return low + draw(0, f"usage/{resource}/{name}", uid, below=high - low)
+    low, high = (_SERVES if container.get("ports") else _HABIT)[resource]
+    return low + draw(0, f"usage/{resource}/{container['name']}", uid, below=high - low)
 
 
-def _habit(uid: str, name: str, resource: str, unix_ms: int) -> int:
+def _habit(uid: str, container: Mapping[str, Any], resource: str, unix_ms: int) -> int:
     """Return the percentage of its request that a container uses now."""
-    swing = _SWING[resource]
-    moves = draw(0, f"swing/{resource}/{name}", uid, unix_ms // WINDOW_MS, below=2 * swing + 1) - swing
-    return _average(uid, name, resource) + moves
+    average = _average(uid, container, resource)
+    swing = min(_SWING[resource], average)
+    key = f"swing/{resource}/{container['name']}"
+    return average + draw(0, key, uid, unix_ms // WINDOW_MS, below=2 * swing + 1) - swing
 
 
 def _amount(quantity: Any, resource: str) -> int | None:
