@@ -64,6 +64,8 @@ test("every kind of detail has its sentence in both languages", () => {
   for (const [detail, words] of said) {
     assert.equal(refusalWords(detail, "en"), words);
     assert.doesNotMatch(refusalWords(detail, "zh-hans"), /refusal\.|\{/);
+    const inHand = Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== null));
+    assert.equal(refusalWords(inHand, "en"), words, "a cycle in hand is told without nulls");
   }
   assert.equal(refusalSentence([cpu, { ...cpu, resource: "pods", asked: 1, free: 0 }], "en"),
     "cpu: needs 900m, 250m free; pods: needs 1, 0 free");

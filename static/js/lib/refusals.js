@@ -20,7 +20,8 @@ export function amountOf(resource, amount, lang) {
 }
 
 /**
- * One detail as a sentence without its full stop: "cpu: needs 900m, 250m free".
+ * One detail as a sentence without its full stop: "cpu: needs 900m, 250m free". What is null in a trace is absent while its cycle
+ * is in hand: a status has no nulls.
  * @param {RefusalDetail} detail
  * @param {Lang} lang
  * @param {(key: string) => string} [say] a pod's name as it is said
@@ -39,7 +40,7 @@ export function refusalWords(detail, lang, say = (key) => key) {
     case "label":
       if (detail.error !== undefined) return text(lang, "refusal.unread", { source: detail.source, error: detail.error });
       if (detail.operator === "Exists") return text(lang, "refusal.noPlace", { key: detail.key });
-      return text(lang, detail.value === null ? "refusal.noLabel" : "refusal.label", {
+      return text(lang, detail.value == null ? "refusal.noLabel" : "refusal.label", {
         key: detail.key, value: detail.value ?? "", wanted: selectorOf(detail),
       });
     case "name":
@@ -47,24 +48,24 @@ export function refusalWords(detail, lang, say = (key) => key) {
     case "port":
       return text(lang, "refusal.port", { port: `${detail.protocol} ${detail.port}`, holder: say(detail.holder) });
     case "spread":
-      return detail.skew === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
+      return detail.skew == null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
         : text(lang, "refusal.spread", {
           place: placeOf(detail), matching: detail.matching, fewest: detail.fewest, skew: detail.skew, most: detail.maxSkew,
         });
     case "held":
       return text(lang, `refusal.held.${detail.source}`, { name: detail.name, holder: say(detail.holder) });
     case "devices":
-      return text(lang, detail.there === 0 ? "refusal.noDevices" : detail.asked === null ? "refusal.allDevices" : "refusal.devices", {
+      return text(lang, detail.there === 0 ? "refusal.noDevices" : detail.asked == null ? "refusal.allDevices" : "refusal.devices", {
         claim: detail.claim, request: detail.request, class: detail.class, n: detail.asked ?? 0,
         there: detail.there, fitting: detail.fitting, free: detail.free,
       });
     case "volume":
-      return text(lang, detail.volume ? "refusal.volumeGone" : detail.largest === null ? "refusal.noVolume" : "refusal.volume", {
+      return text(lang, detail.volume ? "refusal.volumeGone" : detail.largest == null ? "refusal.noVolume" : "refusal.volume", {
         claim: detail.claim, class: detail.class || '""', volume: detail.volume, asked: formatMemory(detail.asked),
         largest: formatMemory(detail.largest ?? 0),
       });
     default:
-      return detail.value === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
+      return detail.value == null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
         : text(lang, `refusal.${detail.rule}`, { place: placeOf(detail), n: detail.matching });
   }
 }
