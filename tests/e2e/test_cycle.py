@@ -51,6 +51,11 @@ def test_a_cycle_is_stepped_point_by_point(open_classroom: Callable[[str], Class
                 picture(teacher, "cycle-score-light")
                 # Who listens hears of it, too.
                 expect(teacher.get_by_test_id("stage-heard")).to_contain_text("point")
+                # Who asks the class about it now is told that the class may have seen the answer.
+                teacher.get_by_test_id("queue-lane-active").get_by_role("button", name=pod["name"]).click()
+                teacher.get_by_test_id("inspector-ask").click()
+                expect(teacher.get_by_test_id("ask-seen")).to_contain_text("stands at Score")
+                teacher.get_by_test_id("ask-dialog").get_by_role("button", name="Cancel").click()
         placed = any(one["nodeName"] for one in current["pods"] if one["uid"] == pod["uid"])
         if placed and (held is None or held["pod"] != key):
             break

@@ -46,6 +46,8 @@ test("the short rail stands at the last of its points that was reached", () => {
 test("before anything is known of it a pod waits", () => {
   const waiting = pod("web-1");
   assert.deepEqual(keys(viewOf([waiting]), waiting), ["made", "queued"]);
+  const crashed = viewOf([waiting, scheduler({ state: "Crashed", leading: false })]);
+  assert.deepEqual(keys(crashed, waiting), ["made", "untaken"], "nobody takes it, and it says so");
 });
 
 test("a refused pod says why, with the scheduler's own counts", () => {
@@ -73,7 +75,7 @@ test("a placed pod says by what its node won", () => {
 });
 
 test("every line of a story has its words", () => {
-  for (const key of ["made", "queued", "tried", "refused", "refused_why", "room", "placed", "placed_only", "placed_most", "placed_lot",
+  for (const key of ["made", "queued", "untaken", "tried", "refused", "refused_why", "room", "placed", "placed_only", "placed_most", "placed_lot",
     "is_pulling", "is_running", "is_succeeded", "is_failed", "is_terminating"])
     assert.ok(/** @type {Record<string, string>} */ (EN)[`story_${key}`], key);
 });

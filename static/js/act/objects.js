@@ -38,7 +38,7 @@ export function objectIntents(world) {
         const made = await actions.createItem(item, values);
         const done = t("done_create", { kind: item.kind, name: made.metadata.name });
         const why = item.kind === "Pod" ? whyUndecided(view(), /** @type {PodSlim} */ (made), ui().lang) : null;
-        say(why ? `${done}. ${counted(ui().lang, why.key, why.values)}` : done);
+        say(why ? t("done_why", { done, why: counted(ui().lang, why.key, why.values) }) : done);
       });
     },
     openForm({ item: id }) {

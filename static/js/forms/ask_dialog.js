@@ -17,9 +17,10 @@ const SECONDS_MAX = 3600;
  * @param {Translate} options.t
  * @param {string} options.pod namespace/name; "": about the cluster as it stands
  * @param {string} options.name the pod's as it is said
+ * @param {string} options.point at which its cycle stands by now, where that is past what is held before; else ""
  * @param {(question: object) => Promise<Refusal>} options.ask
  */
-export function openAsk({ t, pod, name, ask }) {
+export function openAsk({ t, pod, name, point, ask }) {
   const all = pod ? OF_POD : OF_CLUSTER;
   const kinds = all.map((kind, index) => {
     const input = element("input", { type: "radio", name: "ask-kind", value: kind, "data-testid": `ask-kind-${kind}`, checked: index === 0 });
@@ -61,5 +62,7 @@ export function openAsk({ t, pod, name, ask }) {
   append(body, [
     element("fieldset", {}, [element("legend", {}, t("ask.kind")), ...kinds.map(({ row }) => row)]),
     own, element("label", { for: "ask-limit" }, t("ask.limit")), limit, element("p", { class: "hint" }, t(pod ? "ask.note" : "ask.note_cluster")),
+    point ? element("p", { class: "hint", "data-testid": "ask-seen" }, t("ask.seen", { point })) : null,
+    pod ? null : element("p", { class: "hint" }, t("ask.note_pod")),
   ]);
 }

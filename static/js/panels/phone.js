@@ -115,7 +115,7 @@ function podsPage(dispatch) {
         setText(/** @type {Element} */ (row.querySelector(".hint")), requestsText(pod, t));
         setAttribute(/** @type {Element} */ (row.querySelector("button")), "aria-label",
           t("delete_named", { name: pod.metadata.name }));
-        storyLines(/** @type {Element} */ (row.querySelector("ol")), storyOf(view, pod), view, ui, t);
+        storyLines(/** @type {Element} */ (row.querySelector("ol")), storyOf(view, pod, ui.lang), view, ui, t);
       });
     },
   };

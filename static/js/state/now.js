@@ -1,10 +1,12 @@
 /** What a phone tells: the cycle in hand with its best nodes, and one pod's way from queue to node, and why. Pure. */
 
-/** @import { DecisionLine, Point, PodSlim, Slim, View } from "../lib/types.d.ts" */
+/** @import { DecisionLine, Lang, Point, PodSlim, Slim, View } from "../lib/types.d.ts" */
 import { fitReasons } from "../lib/sentences.js";
+import { counted } from "../lib/text.js";
 import { placeOf, POINTS } from "../lib/trace.js";
 import { saidKey } from "./people.js";
 import { conditionOf, cycleUnderWay, podState } from "./selectors.js";
+import { whyUndecided } from "./undecided.js";
 
 /** Points of the mini rail: those at which something is decided. @type {readonly Point[]} */
 export const RAIL = ["PreFilter", "Filter", "Score", "Reserve", "Permit", "Bind"];
@@ -72,9 +74,10 @@ function commonest(words) {
  * How a pod came to where it is, oldest first: made, refused, made room for, placed and why, running or gone.
  * @param {View} view
  * @param {PodSlim} pod
+ * @param {Lang} [lang] of why nobody has taken it yet
  * @returns {readonly Line[]}
  */
-export function storyOf(view, pod) {
+export function storyOf(view, pod, lang = "en") {
   const made = Date.parse(pod.metadata.creationTimestamp ?? "");
   const tries = view.decisions.filter(({ uid }) => uid === pod.metadata.uid);
   const placed = tries.findLast(({ result }) => result === "scheduled");
@@ -84,7 +87,7 @@ export function storyOf(view, pod) {
   if (refusals.length > REFUSALS_MAX)
     lines.push({ key: "tried", values: { count: refusals.length - REFUSALS_MAX }, atMs: null });
   for (const one of refusals.slice(-REFUSALS_MAX)) lines.push(refusalLine(one, one === tries.at(-1) ? pod : null));
-  if (!tries.length) lines.push(...waitingLine(pod));
+  if (!tries.length) lines.push(...waitingLine(view, pod, lang));
   if (pod.spec?.nodeName) lines.push(placedLine(pod.spec.nodeName, placed));
   const state = podState(pod);
   if (pod.spec?.nodeName && state !== "bound") lines.push({ key: `is_${state}`, values: {}, atMs: null });
@@ -105,13 +108,18 @@ function refusalLine({ simTimeMs, preemption }, pod) {
 
 /**
  * Why a pod of which no decision is known waits.
+ * @param {View} view
  * @param {PodSlim} pod
+ * @param {Lang} lang
  * @returns {Line[]}
  */
-function waitingLine(pod) {
+function waitingLine(view, pod, lang) {
   if (pod.spec?.nodeName) return [];
   const why = whyNot(pod);
-  return [why ? { key: "refused_why", values: { why }, atMs: null } : { key: "queued", values: {}, atMs: null }];
+  if (why) return [{ key: "refused_why", values: { why }, atMs: null }];
+  const untaken = whyUndecided(view, pod, lang);
+  return [untaken ? { key: "untaken", values: { why: counted(lang, untaken.key, untaken.values) }, atMs: null }
+    : { key: "queued", values: {}, atMs: null }];
 }
 
 /**

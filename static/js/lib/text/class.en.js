@@ -79,5 +79,7 @@ export const EN = {
   "ask.note_cluster": "Time stands until the reveal; then the engine goes on and says who was right.",
   "ask.limit": "Seconds to vote",
   "ask.note": "Time holds before PreFilter, and the server seals this pod until the reveal.",
+  "ask.seen": "Its cycle stands at {point}: who watched it so far may know the answer. A pod that is not in hand yet is fairer.",
+  "ask.note_pod": "Which node a pod gets, or who is evicted for it: click the pod that waits, and ask there.",
   "ask.start": "Open the vote",
 };

@@ -79,5 +79,7 @@ export const ZH_HANS = {
   "ask.note_cluster": "时间停到揭晓为止，然后引擎继续运行，说明谁答对了。",
   "ask.limit": "投票秒数",
   "ask.note": "时间停在 PreFilter 之前，服务器在揭晓前封存此 Pod。",
+  "ask.seen": "它的周期已到 {point}：看过的人可能已经知道答案。选一个还没轮到的 Pod 更公平。",
+  "ask.note_pod": "想问某个 Pod 会去哪个节点、谁会因它被驱逐：点击那个等待的 Pod，在那里提问。",
   "ask.start": "开始投票",
 };
