@@ -79,7 +79,11 @@ class ReplicaTeller:
         if identity not in self._replicas:
             return
         status = self._standing(identity)
-        known = self._shown.get(identity) or status_of(document)
+        own = self._shown.get(identity)
+        if own is not None and own["leading"] and not status["leading"]:
+            # The process that led has ended with its cycle; the one after it may be cut off and say nothing for long.
+            status["cycle"] = None
+        known = own or status_of(document)
         if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
             self._shown[identity] = status
             tick.emit(_patch(identity, status))
