@@ -3,7 +3,7 @@
 A container that asks for cpu or memory uses a share of it that is its own (keyed by pod and container) and moves a
 little from window to window; one that asks for nothing uses a little all the same. Whoever opens ports uses cpu for the
 requests that come (`metrics.load`), and little else. Two annotations of the pod say otherwise, each for every container
-of it: requests are a promise to the scheduler, usage is what happens.
+of it, and so does the command of `stress`: requests are a promise to the scheduler, usage is what happens.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from controllers.kinds.metrics.stress import taken_by
 from scheduler_core.api.containers import told_of, told_of_containers
 from scheduler_core.api.draw import draw
 from scheduler_core.api.quantity import QuantityError, amount
@@ -78,7 +79,7 @@ def container_usage(pod: Mapping[str, Any], container: Mapping[str, Any], unix_m
 
 def over_limit(pod: Mapping[str, Any], container: Mapping[str, Any]) -> bool:
     """Return whether a container is told to use more memory than its limit: it is killed for it."""
-    told = _amount((pod["metadata"].get("annotations") or {}).get(MEMORY), "memory")
+    told = _told(pod, container, "memory")
     limit = _amount(((container.get("resources") or {}).get("limits") or {}).get("memory"), "memory")
     return told is not None and limit is not None and told > limit
 
@@ -172,11 +173,17 @@ def _taken(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, 
     """Return what a container uses that uses so much of its request, unless it says so itself; within its limit."""
     resources = _held(pod, container)
     limit = _amount((resources.get("limits") or {}).get(resource), resource)
-    told = _amount((pod["metadata"].get("annotations") or {}).get(_ANNOTATIONS[resource]), resource)
+    told = _told(pod, container, resource)
     if told is None:
         asked = _amount((resources.get("requests") or {}).get(resource), resource)
         told = percent * (asked or _UNASKED[resource]) // 100 + load
     return told if limit is None else min(told, limit)
+
+
+def _told(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str) -> int | None:
+    """Return what a container is said to use, by its pod's annotation or else by its command; None: nothing says it."""
+    told = _amount((pod["metadata"].get("annotations") or {}).get(_ANNOTATIONS[resource]), resource)
+    return told if told is not None else getattr(taken_by(container), resource)
 
 
 def _held(pod: Mapping[str, Any], container: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controllers.kubelet.images import image_of
+from controllers.kubelet.images import image_of, size_bytes
 from controllers.log.operations import Patch
 from tests.tools.lab import Document, Lab, node, pod
 
@@ -211,3 +211,19 @@ def test_a_resize_is_found_by_an_owner_who_was_not_there_when_it_was_asked_for()
     (one,) = again.get("pods", "web")["status"]["containerStatuses"]
     assert one["resources"]["requests"] == one["allocatedResources"] == {"cpu": "200m"}
     assert [event["reason"] for event in again.list("events")].count("ResizeCompleted") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("busybox", 3_000_000),
+        ("registry.k8s.io/busybox:1.27.2", 3_000_000),
+        ("alpine:3", 5_000_000),
+        ("curlimages/curl:8.10.1", 10_000_000),
+        ("registry.k8s.io/pause:3.10", 400_000),
+    ],
+)
+def test_images_that_everybody_knows_to_be_small_are(name: str, most: int) -> None:
+    assert 0 < size_bytes(name) < most
+    assert size_bytes(name) == size_bytes(image_of(name).full), "however it is spelled"
+    assert size_bytes("example.com/busybox-tools:1") > 20_000_000
