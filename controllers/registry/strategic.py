@@ -27,10 +27,14 @@ def _is_directive(key: str) -> bool:
 def strategic_merge(document: dict[str, Any], patch: dict[str, Any], schema: str) -> dict[str, Any]:
     """Return the document with a strategic merge patch applied; `schema` names its struct (`core_v1.Pod`).
 
+    The patch is left as upstream's library leaves it, and its sentences show it: without the orders and lists that were
+    merged, and without what was dropped of it.
+
     Raises:
         ApiError: 400, 422 or 500, as upstream says where its library finds the patch malformed.
     """
-    return _merge_struct(document, cut(patch, model(schema)), model(schema))
+    merged: dict[str, Any] = cut(_merge_struct(document, patch, model(schema)), model(schema))
+    return merged
 
 
 def cut(value: Any, struct: Model | None) -> Any:
@@ -72,20 +76,20 @@ def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> d
     if _DIRECTIVE in patch:
         if patch[_DIRECTIVE] == "replace":
             # It is taken as it stands: directives further in are fields that nobody knows.
-            return {key: deepcopy(value) for key, value in patch.items() if key != _DIRECTIVE}
+            del patch[_DIRECTIVE]
+            return deepcopy(patch)
         if patch[_DIRECTIVE] == "delete":
             return {}
         raise _failed(_unknown(patch))
-    waiting = dict(patch)
-    if _RETAIN in waiting:
-        retained = waiting.pop(_RETAIN)
+    if _RETAIN in patch:
+        retained = patch.pop(_RETAIN)
         said = [key for key, value in patch.items() if value is not None and not _is_directive(key)]
         if not isinstance(retained, list) or any(key not in retained for key in said):
             raise bad_request("invalid patch format of retainKeys")
         current = {key: value for key, value in current.items() if key in retained}
     for key in [key for key in patch if key.startswith(_ORDER)]:
-        _merge_ordered(current, key.removeprefix(_ORDER), waiting, struct)
-    for key, value in waiting.items():
+        _merge_ordered(current, key.removeprefix(_ORDER), patch, struct)
+    for key, value in list(patch.items()):
         if key.startswith(_DELETE):
             _delete_scalars(current, key.removeprefix(_DELETE), value)
         elif not _is_directive(key):
@@ -93,24 +97,24 @@ def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> d
     return current
 
 
-def _merge_ordered(current: dict[str, Any], key: str, waiting: dict[str, Any], struct: Model | None) -> None:
-    """Merge a list for which `$setElementOrder` says the order; take both out of what waits (mergePatchIntoOriginal).
+def _merge_ordered(current: dict[str, Any], key: str, whole: dict[str, Any], struct: Model | None) -> None:
+    """Merge a list for which `$setElementOrder` says the order; take both out of the patch (mergePatchIntoOriginal).
 
     Raises:
         ApiError: 500, they are no lists, or the list is unknown or stands in another order.
     """
-    order, there, sent = waiting.pop(_ORDER + key), key in current, key in waiting
-    existing, patch = current.get(key, []), waiting.get(key, [])
+    order, there, sent = whole.pop(_ORDER + key), key in current, key in whole
+    existing, patch = current.get(key, []), whole.get(key, [])
     for one in (order, existing, patch):
         _check_list(one)
     entry = _listed(key, struct)
     merge_key = MERGE_KEYS.get((struct.key if struct is not None else "", key), "")
     _check_order(patch, order, merge_key)
-    waiting.pop(key, None)
+    whole.pop(key, None)
     if not there and not sent:
         return
     if not there:
-        merged = _undirected(_discarded(patch))
+        merged = _undirected(patch)
     else:
         merged = _merge_lists(existing, patch, key, struct, entry) if sent else list(existing)
     if merge_key:
@@ -192,11 +196,12 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, struct: Model | 
         current[key] = _merge_lists(current[key], value, key, struct, entry)
         return
     # Where there was nothing the patch is taken as it stands: what it says twice stays twice.
-    taken = _undirected(_discarded(value))
+    _discard(value)
+    taken = _undirected(value)
     if taken is None:
         current.pop(key, None)
     else:
-        current[key] = taken
+        current[key] = deepcopy(taken)
 
 
 def _merge_lists(
@@ -348,20 +353,27 @@ def _delete_scalars(current: dict[str, Any], key: str, values: Any) -> None:
         current[key] = [item for item in existing if item not in values]
 
 
-def _discarded(value: Any) -> Any:
-    """Return a part of a patch without the nulls in its maps, as it enters where nothing of its type was."""
+def _discard(value: Any) -> None:
+    """Take the nulls out of the maps of a part of a patch that enters where nothing of its type was."""
     if isinstance(value, dict):
-        return {key: _discarded(item) for key, item in value.items() if item is not None}
-    return [_discarded(item) for item in value] if isinstance(value, list) else value
+        for key in [key for key, item in value.items() if item is None]:
+            del value[key]
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _discard(item)
 
 
 def _undirected(value: Any) -> Any:
-    """Return a part of a patch without the maps that have a directive; None: it is one (removeDirectives)."""
+    """Return a part of a patch, the maps that have a directive taken out of it; None: it is one (removeDirectives)."""
     if isinstance(value, dict):
         if _DIRECTIVE in value:
             return None
-        kept = {key: _undirected(item) for key, item in value.items()}
-        return {key: item for key, item in kept.items() if item is not None}
+        for key, item in list(value.items()):
+            kept = _undirected(item)
+            if kept is None and item is not None:
+                del value[key]
+            else:
+                value[key] = kept
+        return value
     if isinstance(value, list):
         return [_undirected(item) for item in value if not (isinstance(item, dict) and _DIRECTIVE in item)]
     return value

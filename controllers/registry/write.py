@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -305,6 +306,9 @@ class Write:
             raise ApiError(415, "UnsupportedMediaType", patching.UNSUPPORTED_PATCH)
         asked = self._asked or kind
         schema = (subresource.schema if subresource is not None else "") or asked.schema
+        if operation.patch_type == "strategic":
+            # Merging takes it apart; whoever asked may ask again.
+            operation = replace(operation, patch=deepcopy(operation.patch))
         changed = patching.patched(patching.target_of(asked, stored, subresource), operation, schema)
         try:
             if operation.patch_type != "strategic" and view is None:

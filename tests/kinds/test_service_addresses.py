@@ -9,6 +9,7 @@ import pytest
 
 from controllers.kinds.core import service_addresses as given
 from scheduler_core.api.document import Document
+from tests.registry.registry_tool import Cluster
 
 BASE = int(given.CLUSTER_RANGE.network_address)
 
@@ -124,3 +125,13 @@ def test_a_dry_run_asks_of_a_node_port_only_that_nobody_has_it() -> None:
     taken = [other(ports=ports(30_100))]
     (refused,) = allocated(others=taken, type="NodePort", ports=ports(30_100), dry_run=True)[1]
     assert "provided port is already allocated" in refused
+
+
+def test_a_port_that_was_given_back_is_not_the_next_one_given() -> None:
+    cluster = Cluster()
+    spec = {"ports": [{"port": 80}], "type": "NodePort"}
+    first = cluster.create("services", "web", {"spec": spec})["spec"]["ports"][0]["nodePort"]
+    plain = cluster.patch("services", "web", {"spec": {"type": "ClusterIP", "ports": [{"port": 80}]}})
+    assert "nodePort" not in plain["spec"]["ports"][0]
+    again = cluster.patch("services", "web", {"spec": {"type": "NodePort"}})
+    assert again["spec"]["ports"][0]["nodePort"] != first

@@ -120,7 +120,9 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         return []
     uid = new["metadata"]["uid"]
     others = [other for other in lookup.list("services") if other["metadata"]["uid"] != uid]
-    _refuse(new, service_addresses.allocate(spec, uid, others, new=False, dry_run=lookup.dry_run))
+    # What was given back is hardly ever drawn again.
+    chance = f"{uid}/{old['metadata'].get('resourceVersion', '')}"
+    _refuse(new, service_addresses.allocate(spec, chance, others, new=False, dry_run=lookup.dry_run))
     return []
 
 

@@ -72,7 +72,7 @@ def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, n
 
     Args:
         spec: is filled in.
-        uid: chance is drawn from it: where the search begins.
+        uid: chance is drawn from it: where the search begins; a change adds the version that it changes.
         others: all other Services.
         new: it is made, and no two of its own ports may ask for one number.
         dry_run: nothing is taken: upstream then asks of a node port only that nobody has it, and tells the range's own
