@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Classroom, wait_state
+from tests.e2e.conftest import Classroom, laid, wait_state
 
 
 def test_a_teacher_chooses_a_fault_and_the_replica_has_it(open_classroom: Callable[[str], Classroom]) -> None:
@@ -40,7 +40,12 @@ def test_a_phone_tells_what_its_buttons_do_in_the_language_it_is_in(open_classro
     classroom = open_classroom("three-nodes")
     phone = classroom.student("Bo", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     phone.get_by_test_id("phone-tab-create").click()
+    # What this session has no class for is not offered to who cannot make one.
+    high = phone.get_by_test_id("phone-pod-high-priority")
+    expect(high).to_have_attribute("aria-disabled", "true")
+    expect(high).to_contain_text("PriorityClass high-priority does not exist yet")
     phone.get_by_test_id("phone-pod-small").click()
+    laid(phone, "notice.top >= tabs.bottom", "a notice hides no tab", notice=".toast", tabs=".phone-tabs")
     mine = wait_state(phone, lambda now: [pod for pod in now["pods"] if pod["namespace"] == "s-bo"], "a pod")["pods"]
     name = next(pod["name"] for pod in mine if pod["namespace"] == "s-bo")
     phone.get_by_test_id("phone-tab-pods").click()

@@ -7,7 +7,7 @@ import { amountOf, ITEMS } from "../lib/items.js";
 import { kindNamed } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
 import { storyOf } from "../state/now.js";
-import { refusedWrite } from "../state/roles.js";
+import { refusedItem, refusedWrite } from "../state/roles.js";
 import { objectsOf, podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { requestsText } from "./facts.js";
@@ -147,8 +147,14 @@ function createPage(dispatch) {
     element: page,
     render(view, ui, t) {
       const refused = refusedWrite(view.me, view.me?.namespace ?? "");
-      if (shown === ui.lang + refused) return;
-      shown = ui.lang + refused;
+      /** @type {[Item, string][]} */
+      const offered = items.map((item) => {
+        const not = refusedItem(view, item);
+        return [item, not ? t(not.key, not.values) : ""];
+      });
+      const look = [ui.lang, refused, ...offered.map(([, not]) => not)].join("|");
+      if (shown === look) return;
+      shown = look;
       keepFocus(page, () => page.replaceChildren(...[
         // What a class does together, also from a phone.
         element("div", { class: "phone-work" }, [
@@ -156,7 +162,7 @@ function createPage(dispatch) {
           workButton("homework", "file", t, () => dispatch({ type: "openHomework", id: "" })),
         ]),
         refused && element("p", { class: "none" }, t(refused)),
-        ...items.map((item) => createButton(item, t, Boolean(refused), dispatch)),
+        ...offered.map(([item, not]) => createButton(item, t, not, refused ? "" : not, dispatch)),
       ].filter((one) => one instanceof Node)));
     },
   };
@@ -177,17 +183,18 @@ function workButton(id, sign, t, open) {
 /**
  * @param {Item} item
  * @param {T} t
- * @param {boolean} refused
+ * @param {string} refused why it cannot be made; "" where it can
+ * @param {string} told of that what is not said above all of them
  * @param {Dispatch} dispatch
  */
-function createButton(item, t, refused, dispatch) {
+function createButton(item, t, refused, told, dispatch) {
   const button = element("button", {
-    class: "phone-item", type: "button", "aria-disabled": refused ? "true" : undefined,
+    class: "phone-item", type: "button", "aria-disabled": refused ? "true" : undefined, title: refused || undefined,
     "data-testid": `phone-${item.id}`,
   }, [
     item.hue ? element("span", { class: `swatch hue-${item.hue}${item.filled ? " filled" : ""}` }) : icon(item.icon),
     element("b", {}, item.kind === "Pod" ? `Pod · ${t(item.label)}` : t(item.label)),
-    element("small", {}, amountOf(item)),
+    element("small", {}, told || amountOf(item)),
   ]);
   button.addEventListener("click", () => dispatch({ type: "create", item: item.id }));
   return button;
