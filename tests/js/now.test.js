@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { EN } from "../../static/js/lib/text/page.en.js";
-import { handOf, RAIL, storyOf } from "../../static/js/state/now.js";
+import { handOf, newestPods, RAIL, storyOf } from "../../static/js/state/now.js";
 import { cycle, node, pod, scheduler, viewOf } from "./stage/fixtures.js";
 
 /** @import { PodSlim, View } from "../../static/js/lib/types.d.ts" */
@@ -41,6 +41,16 @@ test("the short rail stands at the last of its points that was reached", () => {
   assert.deepEqual(at("PreBind"), ["done", "done", "done", "done", "current", "ahead"]);
   assert.deepEqual(at("PostBind"), ["done", "done", "done", "done", "done", "current"]);
   assert.equal(RAIL.length, 6);
+});
+
+test("the pods of one's own namespace stand newest first, by number where they came together", () => {
+  const at = (/** @type {string} */ name, second = 0) => {
+    const one = pod(name);
+    return { ...one, metadata: { ...one.metadata, creationTimestamp: `2030-01-01T00:00:0${second}Z` } };
+  };
+  const other = { ...pod("other"), metadata: { ...pod("other").metadata, namespace: "kube-system" } };
+  const view = viewOf([at("large-2"), at("large-10"), at("large-1", 1), other]);
+  assert.deepEqual(newestPods(view, "default").map(({ metadata }) => metadata.name), ["large-1", "large-10", "large-2"]);
 });
 
 test("before anything is known of it a pod waits", () => {

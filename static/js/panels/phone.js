@@ -6,9 +6,9 @@ import { append, arrowKeys, element, icon, keepFocus, setAttribute, setText, syn
 import { amountOf, ITEMS } from "../lib/items.js";
 import { kindNamed } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
-import { storyOf } from "../state/now.js";
+import { newestPods, storyOf } from "../state/now.js";
 import { refusedItem, refusedWrite } from "../state/roles.js";
-import { objectsOf, podState } from "../state/selectors.js";
+import { podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { requestsText } from "./facts.js";
 import { nowPage, storyLines } from "./phone-now.js";
@@ -103,9 +103,7 @@ function podsPage(dispatch) {
   return {
     element: element("div", { class: "phone-page" }, [none, list]),
     render(view, ui, t) {
-      const own = view.me?.namespace ?? "";
-      const mine = /** @type {PodSlim[]} */ ([...objectsOf(view, "pods").values()])
-        .filter((pod) => pod.metadata.namespace === own);
+      const mine = newestPods(view, view.me?.namespace ?? "");
       setText(none, mine.length ? "" : t("phone_none"));
       none.hidden = mine.length > 0;
       syncList(list, mine, keyOf, (pod) => podRow(pod, dispatch), (row, pod) => {

@@ -5,7 +5,7 @@ import { fitReasons } from "../lib/sentences.js";
 import { counted } from "../lib/text.js";
 import { placeOf, POINTS } from "../lib/trace.js";
 import { saidKey } from "./people.js";
-import { conditionOf, cycleUnderWay, podState } from "./selectors.js";
+import { compareNames, conditionOf, cycleUnderWay, objectsOf, podState } from "./selectors.js";
 import { whyUndecided } from "./undecided.js";
 
 /** Points of the mini rail: those at which something is decided. @type {readonly Point[]} */
@@ -69,6 +69,19 @@ function commonest(words) {
  * A sentence of a pod's story: `story_<key>` with its blanks.
  * @typedef {{key: string, values: Record<string, string | number>, atMs: number | null}} Line
  */
+
+/**
+ * The pods of a namespace, the newest first: whoever has just made one looks for it.
+ * @param {View} view
+ * @param {string} namespace
+ * @returns {PodSlim[]}
+ */
+export function newestPods(view, namespace) {
+  const all = /** @type {PodSlim[]} */ ([...objectsOf(view, "pods").values()]);
+  const madeAt = (/** @type {PodSlim} */ { metadata }) => metadata.creationTimestamp ?? "";
+  return all.filter(({ metadata }) => metadata.namespace === namespace)
+    .sort((a, b) => madeAt(b).localeCompare(madeAt(a), "en") || compareNames(b.metadata.name, a.metadata.name));
+}
 
 /**
  * How a pod came to where it is, oldest first: made, refused, made room for, placed and why, running or gone.
