@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
+from controllers.registry.checking import NULLS
 from controllers.registry.merging import ATOMIC_MAPS, ATOMIC_STRUCTS, GRANULAR, LIST_KEYS
 from controllers.registry.published import DEFAULTS, UNSAID, ZEROS
 from controllers.registry.schema import FieldType, Model, model
@@ -156,7 +157,7 @@ def blank_fields(struct: str) -> Mapping[str, Any]:
     if not struct:
         return {}
     known: Model = model(struct)
-    found: dict[str, Any] = dict.fromkeys(ZERO_TIMES.get(struct, ()))
+    found: dict[str, Any] = dict.fromkeys((*ZERO_TIMES.get(struct, ()), *NULLS.get(struct, ())))
     for name, entry in known.fields.items():
         place = (struct, name)
         if place in _WRITTEN:
