@@ -49,10 +49,15 @@ def validate_update(document: Document, old: Mapping[str, Any]) -> list[Cause]:
     causes = _whole(document)
     established = condition(old, "Established")
     if established is not None and established.get("status") == "True":
-        causes += fields.immutable("spec.scope", spec.get("scope"), before.get("scope"))
-        causes += fields.immutable("spec.names.kind", spec["names"].get("kind"), before["names"].get("kind"))
-    causes += fields.immutable("spec.group", spec.get("group"), before.get("group"))
-    return causes + fields.immutable("spec.names.plural", spec["names"].get("plural"), before["names"].get("plural"))
+        causes += _fixed("spec.scope", spec, before, "scope")
+        causes += _fixed("spec.names.kind", spec["names"], before["names"], "kind")
+    causes += _fixed("spec.group", spec, before, "group")
+    return causes + _fixed("spec.names.plural", spec["names"], before["names"], "plural")
+
+
+def _fixed(where: str, new: Mapping[str, Any], old: Mapping[str, Any], key: str) -> list[Cause]:
+    """Check that a text stays as it was; one that is not there is an empty one."""
+    return fields.immutable(where, new.get(key) or "", old.get(key) or "")
 
 
 def _name(document: Document) -> list[Cause]:
