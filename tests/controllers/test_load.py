@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from controllers.kinds.clustersim.target import read_target
-from controllers.kinds.metrics.load import COST, Sender, loads_of, requests_of, senders_of
+from controllers.kinds.metrics.load import Sender, loads_of, requests_of, senders_of
+from controllers.kinds.metrics.usage import COST
 from controllers.log.operations import Delete
 from tests.tools.lab import Document, Lab, node, workload
 

@@ -71,6 +71,18 @@ def test_what_a_pod_says_of_its_usage_is_what_it_uses() -> None:
     assert node["usage"]["memory"] + (64 << 20) == together.memory
 
 
+def test_what_requests_add_is_told_with_it_and_who_sends_them() -> None:
+    pod = running("web", requests={"cpu": "200m"}, limits={"cpu": "500m"})
+    usage = slim("pods", pod)["usage"]
+    assert (usage["perRequest"], usage["most"]) == (20, 500)
+    assert slim("pods", running("web"))["usage"].keys() == {"cpu", "memory", "perRequest"}
+    pod["metadata"]["annotations"] = {"clustersim.io/cpu-per-request": "50m"}
+    assert slim("pods", pod)["usage"]["perRequest"] == 50
+    pod["spec"]["containers"][0]["command"] = ["sh", "-c", "while sleep 0.23; do wget -qO- http://web.shop; done"]
+    assert slim("pods", pod)["sends"] == [{"host": "web.shop", "rate": 4.0}]
+    assert "sends" not in slim("pods", {**pod, "status": {"phase": "Pending"}})
+
+
 @pytest.mark.parametrize(
     ("conditions", "counts"),
     [

@@ -13,15 +13,8 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import BadTarget, Target, read_target
-from controllers.kinds.metrics.usage import running_containers
+from controllers.kinds.metrics.usage import cost_milli, running_containers
 from scheduler_core.api.document import Document, at, condition
-from scheduler_core.api.quantity import QuantityError, amount
-
-COST: Final = "clustersim.io/cpu-per-request"
-"""Annotation of a Pod: the cpu that it uses for one request a second, as a quantity; `COST_MILLI` if it is not told."""
-
-COST_MILLI: Final = 20
-"""What Kubernetes' walk-through of autoscaling comes to: its load, a request every 30 ms, takes seven pods of 100m."""
 
 ANSWERED_SECONDS: Final = 0.02
 """How long a command waits for the answer to a request before it goes on."""
@@ -88,6 +81,16 @@ def _words_of(container: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ())))
 
 
+def sent_by(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page is told of a pod: `sends`, where it sends requests, and how many a second; else nothing."""
+    found = [
+        {"host": target.host, "rate": round(rate, 2)}
+        for container in running_containers(pod)
+        for target, rate in requests_of(_words_of(container))
+    ]
+    return {"sends": found} if found else {}
+
+
 def senders_of(pods: Iterable[Document], clients: Iterable[Document]) -> list[Sender]:
     """Return who sends now: the clients that do, as far as they are answered, and pods that run."""
     found = []
@@ -125,7 +128,7 @@ def loads_of(
         ready = list(_behind(service, pods(service["metadata"]["namespace"])))
         for pod in ready:
             uid = pod["metadata"]["uid"]
-            milli[uid] = milli.get(uid, 0.0) + sender.rate / len(ready) * _cost_milli(pod)
+            milli[uid] = milli.get(uid, 0.0) + sender.rate / len(ready) * cost_milli(pod)
     return {uid: round(used) for uid, used in milli.items()}
 
 
@@ -147,11 +150,3 @@ def _behind(service: Document, pods: Iterable[Document]) -> Iterator[Document]:
         ready = condition(pod, "Ready")
         if selector <= (pod["metadata"].get("labels") or {}).items() and ready and ready.get("status") == "True":
             yield pod
-
-
-def _cost_milli(pod: Document) -> int:
-    told = (pod["metadata"].get("annotations") or {}).get(COST)
-    try:
-        return COST_MILLI if told is None else max(0, amount("cpu", told))
-    except (QuantityError, TypeError):
-        return COST_MILLI

@@ -66,8 +66,13 @@ export interface Container {
 export interface PodSlim extends Slim {
   /** Numbers of the hues it is drawn in; absent where the server gave none. */
   hues?: { owner?: number; priority?: number; namespace?: number };
-  /** What its running containers use on average: millicores, bytes; absent while none runs. */
-  usage?: { cpu: number; memory: number };
+  /**
+   * What its running containers use on average: millicores, bytes; absent while none runs. Where requests add to it: what
+   * one a second takes, and what a limit leaves of all.
+   */
+  usage?: { cpu: number; memory: number; perRequest?: number; most?: number };
+  /** Where its command sends requests again and again, and how many a second. */
+  sends?: { host: string; rate: number }[];
   /** What the scheduler counts for it where that does not follow from its containers' requests: during a resize, or asked as a whole. */
   counts?: Record<string, string>;
   spec: {

@@ -9,6 +9,7 @@ import { age, clockTime, counted, text } from "../lib/text.js";
 import { saidKey, saidName } from "../state/people.js";
 import { isTerminal, nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
 import { whyUndecided } from "../state/undecided.js";
+import { cpuWith, loadsOf } from "../state/load.js";
 import { usageOf } from "../state/usage.js";
 import { keyOf } from "../state/view.js";
 import { link, LINKS_MAX, pairs } from "./fact-parts.js";
@@ -69,6 +70,18 @@ const FACTS = {
 };
 
 /**
+ * @param {PodSlim} pod that runs
+ * @param {Scope} scope
+ */
+function usageLine(pod, { t, view }) {
+  const loads = loadsOf(view);
+  const cpu = cpuWith(pod, loads);
+  const usual = t("f_usual", { cpu: formatCpu(cpu), memory: formatMemory(pod.usage?.memory ?? 0) });
+  const load = Math.min(Math.round(loads.get(pod.metadata.uid ?? "") ?? 0), cpu);
+  return load ? `${usual} · ${t("f_load", { cpu: formatCpu(load) })}` : usual;
+}
+
+/**
  * @param {PodSlim} pod
  * @param {Scope} scope
  * @returns {Fact[]}
@@ -82,8 +95,7 @@ function podFacts(pod, scope) {
     [t("f_node"), spec?.nodeName ? link(scope, "nodes", spec.nodeName, spec.nodeName) : "–"],
     [t("f_phase"), status?.reason ? `${status.phase}: ${status.reason}` : (status?.phase ?? "Pending")],
     [t("f_requests"), requestsText(pod, t)],
-    ...(pod.usage ? [/** @type {Fact} */ ([t("f_uses"), t("f_usual", {
-      cpu: formatCpu(pod.usage.cpu), memory: formatMemory(pod.usage.memory) })])] : []),
+    ...(pod.usage ? [/** @type {Fact} */ ([t("f_uses"), usageLine(pod, scope)])] : []),
     [t("f_priority"), spec?.priorityClassName ? `${spec.priority ?? 0} (${spec.priorityClassName})` : String(spec?.priority ?? 0)],
   ];
   const why = spec?.nodeName || isTerminal(pod) ? null : whyUndecided(view, pod, scope.ui.lang);
@@ -232,7 +244,7 @@ function nodeFacts(node, scope) {
   const summary = nodes(view).find((candidate) => candidate.name === node.metadata.name);
   if (!summary) return [];
   const { requested, allocatable } = summary;
-  const usage = usageOf(node, summary.pods);
+  const usage = usageOf(node, summary.pods, loadsOf(view));
   /** @type {Content[]} */
   const bars = [
     bar(t("f_cpu"), requested.cpuMilli, allocatable.cpuMilli, formatCpu, usage?.cpu),

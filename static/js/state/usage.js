@@ -1,18 +1,23 @@
 /** What is used beside what is requested: requests are a promise to the scheduler, usage is what happens. Pure. */
 
 /** @import { NodeSlim, PodSlim } from "../lib/types.d.ts" */
+import { cpuWith } from "./load.js";
 import { conditionOf } from "./selectors.js";
+
+/** @type {ReadonlyMap<string, number>} */
+const IDLE = new Map();
 
 /**
  * What a node uses on average, its pods and itself, as `kubectl top node` counts it; null where nobody tells.
  * @param {NodeSlim} node
  * @param {Iterable<PodSlim | null>} pods on it
+ * @param {ReadonlyMap<string, number>} [loads] what requests make them use
  */
-export function usageOf(node, pods) {
+export function usageOf(node, pods, loads = IDLE) {
   if (!node.usage || conditionOf(node.status?.conditions, "Ready")?.status !== "True") return null;
   let { cpu, memory } = node.usage;
   for (const pod of pods) {
-    cpu += pod?.usage?.cpu ?? 0;
+    cpu += pod ? cpuWith(pod, loads) : 0;
     memory += pod?.usage?.memory ?? 0;
   }
   return { cpu, memory };

@@ -17,6 +17,7 @@ from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts
 from controllers.kinds.core.pod.statuses import STATUS_PART
 from controllers.kinds.core.proxying import proxy, to_pod
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
+from controllers.kinds.metrics.load import sent_by
 from controllers.kinds.metrics.usage import usual_of_pod
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from scheduler_core.api.document import at, child, has_ended
@@ -60,7 +61,7 @@ def _defaults(document: dict[str, Any]) -> None:
 
 def _worked_out(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a page is told of a pod besides: what it uses, and what is counted where requests do not say it."""
-    return {**usual_of_pod(document), **counted_otherwise(document)}
+    return {**usual_of_pod(document), **sent_by(document), **counted_otherwise(document)}
 
 
 def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:

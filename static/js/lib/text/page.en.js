@@ -247,6 +247,7 @@ export const EN = {
   f_requests: "Requests",
   f_uses: "Uses",
   f_usual: "about {cpu} cpu · {memory}, on average",
+  f_load: "{cpu} cpu of it for requests",
   f_requests_none: "nothing: BestEffort",
   f_scheduler: "Scheduler",
   f_gates: "Scheduling gates",

@@ -247,6 +247,7 @@ export const ZH_HANS = {
   f_requests: "请求",
   f_uses: "实际使用",
   f_usual: "平均约 {cpu} CPU · {memory}",
+  f_load: "其中 {cpu} CPU 用于处理请求",
   f_requests_none: "无:BestEffort",
   f_scheduler: "调度器",
   f_gates: "调度门控",
