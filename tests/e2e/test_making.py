@@ -131,3 +131,13 @@ def test_a_pod_is_dragged_onto_the_stage(open_classroom: Callable[[str], Classro
     teacher.mouse.up()
     made = wait_state(teacher, lambda now: [pod for pod in now["pods"] if "gated" in pod["name"]], "it is made")
     assert [pod["name"] for pod in made["pods"] if "gated" in pod["name"] and pod["name"] not in before]
+
+
+def test_a_notice_leads_to_what_was_made_and_is_not_drawn(open_classroom: Callable[[str], Classroom]) -> None:
+    teacher = open_classroom("three-nodes").teacher()
+    teacher.get_by_test_id("palette-service").click()
+    teacher.get_by_test_id("toast-action").click()
+    expect(teacher.get_by_test_id("inspector-name")).to_have_text("svc-1")
+    teacher.get_by_test_id("palette-pod-small").click()
+    expect(teacher.locator("#toasts")).to_contain_text("Pod small-1 created")
+    expect(teacher.get_by_test_id("toast-action")).to_have_count(0)

@@ -1,14 +1,20 @@
 /** Intents that create, change and delete objects: by a click of the palette, a form, a typed command, the inspector. */
 
-/** @import { PodSlim } from "../lib/types.d.ts" */
+/** @import { PodSlim, Slim } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { fullName, itemOf } from "../lib/items.js";
-import { kindOfResource, splitKey } from "../lib/kinds.js";
+import { kindNamed, kindOfResource, splitKey } from "../lib/kinds.js";
 import { counted } from "../lib/text.js";
 import { consequence } from "../state/consequence.js";
 import { whyUndecided } from "../state/undecided.js";
+import { keyOf } from "../state/view.js";
 import { forms } from "./forms.js";
 import { redo, speak, undo } from "./world.js";
+
+/** Kinds whose objects are drawn. */
+const ON_STAGE = new Set(["Node", "Pod"]);
+/** Milliseconds that the way to something made stays. */
+const OFFER_MS = 6_000;
 
 /**
  * @param {World} world
@@ -17,6 +23,16 @@ import { redo, speak, undo } from "./world.js";
 export function objectIntents(world) {
   const { actions, view, ui, setUi } = world;
   const { t, say, sayDone, attempt, refused } = speak(world);
+
+  /**
+   * The way to what was made and is not seen on the stage.
+   * @param {string} kind
+   * @param {Slim} made
+   */
+  const wayTo = (kind, made) => (ON_STAGE.has(kind) ? undefined : {
+    label: t("pointed_go"), stayMs: OFFER_MS,
+    run: () => world.setUi({ selected: { resource: kindNamed(kind).resource, key: keyOf(made) }, lit: null }),
+  });
 
   /** @param {"taint" | "label"} kind */
   const openNode = async (kind) => {
@@ -38,7 +54,7 @@ export function objectIntents(world) {
         const made = await actions.createItem(item, values);
         const done = t("done_create", { kind: item.kind, name: made.metadata.name });
         const why = item.kind === "Pod" ? whyUndecided(view(), /** @type {PodSlim} */ (made), ui().lang) : null;
-        say(why ? t("done_why", { done, why: counted(ui().lang, why.key, why.values) }) : done);
+        say(why ? t("done_why", { done, why: counted(ui().lang, why.key, why.values) }) : done, "done", wayTo(item.kind, made));
       });
     },
     openForm({ item: id }) {
