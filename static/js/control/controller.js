@@ -6,7 +6,7 @@ import { clockTime, number, text } from "../lib/text.js";
 import { objectAt } from "../state/selectors.js";
 import { differenceOf, linesOf, resourceOf } from "./controllers-model.js";
 import { objectLink, table } from "./parts.js";
-import { reasonWord } from "./reasons.js";
+import { partWord, reasonWord } from "./reasons.js";
 import { codeChip } from "./way.js";
 
 /** Keys of a queue that are named. */
@@ -49,7 +49,7 @@ function reconciled(one, panel, view, lang, dispatch) {
   const [wanted, found] = [linesOf(one.desired), linesOf(one.actual)];
   const side = (/** @type {string} */ title, /** @type {typeof wanted} */ lines) => element("div", {}, element("h4", {}, title),
     lines.length === 0 ? element("p", { class: "hint" }, "–") : element("dl", { class: "ct-facts" },
-      lines.flatMap(({ name, value }) => [element("dt", {}, name), element("dd", {}, value)])));
+      lines.flatMap(({ name, value }) => [element("dt", {}, partWord(name, lang)), element("dd", {}, value)])));
   return element("section", { class: one.error ? "ct-card is-bad" : "ct-card", "data-testid": "controller-last" },
     element("header", { class: "ct-head" }, element("h4", {}, objectLink(one.object, resource, one.object, view, dispatch)),
       element("b", {}, reasonWord(one.reason, lang)), element("span", { class: "ct-push" }),

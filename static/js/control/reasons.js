@@ -8,7 +8,24 @@ import { text } from "../lib/text.js";
  * @param {Lang} lang
  */
 export function reasonWord(reason, lang) {
-  const key = `control.because.${reason}`;
-  const word = reason ? text(lang, key) : "";
-  return word === key ? reason : word;
+  return wordOr(`control.because.${reason}`, reason, lang);
+}
+
+/**
+ * What a controller compared, in the reader's language where it is a word of ours; fields and caches keep their names.
+ * @param {string} part as the controller names it
+ * @param {Lang} lang
+ */
+export function partWord(part, lang) {
+  return wordOr(`control.part.${part}`, part, lang);
+}
+
+/**
+ * @param {string} key
+ * @param {string} said
+ * @param {Lang} lang
+ */
+function wordOr(key, said, lang) {
+  const word = said ? text(lang, key) : "";
+  return word === key ? said : word;
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { differenceOf, inOrder, lagOf, linesOf, resourceOf, stateOf } from "../../../static/js/control/controllers-model.js";
 import { newestMade } from "../../../static/js/control/fresh.js";
-import { reasonWord } from "../../../static/js/control/reasons.js";
+import { partWord, reasonWord } from "../../../static/js/control/reasons.js";
 import { loadTexts } from "../../../static/js/lib/text.js";
 import { EN } from "../../../static/js/lib/text/control.en.js";
 
@@ -72,6 +72,24 @@ test("a reason is told in the reader's language where the page has words for it,
   assert.equal(reasonWord("too few pods", "zh-hans"), "Pod 太少");
   assert.equal(reasonWord("silent for too long, not ready any more: n1", "zh-hans"), "silent for too long, not ready any more: n1");
   assert.equal(reasonWord("", "zh-hans"), "");
+});
+
+test("what was compared is told in the reader's language, a field of an object by its name", async () => {
+  await loadTexts("zh-hans", "control");
+  assert.equal(partWord("newest set", "zh-hans"), "最新的 ReplicaSet");
+  assert.equal(partWord("spec.replicas", "zh-hans"), "spec.replicas");
+});
+
+test("the page has words for what controllers compare in words of ours, and for nothing else", () => {
+  const root = new URL("../../../controllers/", import.meta.url);
+  const source = readdirSync(root, { recursive: true }).filter((name) => name.endsWith(".py"))
+    .map((name) => readFileSync(new URL(name, root), "utf8")).join("\n");
+  const parts = Object.keys(EN).filter((key) => key.startsWith("control.part.")).map((key) => key.slice("control.part.".length));
+  assert.deepEqual(parts.filter((part) => !source.includes(`"${part}":`)), []);
+  const compared = [...source.matchAll(/(?:desired|actual)=\{([^}]*)\}/g)].flatMap(([, inside]) =>
+    [...(inside ?? "").matchAll(/"([^"]+)":/g)].map(([, name]) => name ?? ""));
+  assert.ok(compared.length > 60);
+  assert.deepEqual(compared.filter((name) => name.includes(" ") && !parts.includes(name)), []);
 });
 
 test("the page has words for reasons that controllers give, and for no other", () => {
