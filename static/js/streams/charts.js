@@ -27,6 +27,8 @@ import { SAMPLES_MAX, fits } from "./recorder.js";
 
 /** Rows of the heat map; more nodes than this share rows. */
 export const HEAT_ROWS_MAX = 40;
+/** Marks of a vertical axis, at most. */
+const TICKS = 5;
 const CELLS = 60;
 
 /**
@@ -54,7 +56,7 @@ export function layoutOf(scene, margin = {}) {
 
 /** @param {Colours} colours */
 const axis = (colours) => ({
-  gridcolor: colours.line, zeroline: false, nticks: 5, rangemode: "tozero", fixedrange: true, ticks: "", tickformat: ",~f",
+  gridcolor: colours.line, zeroline: false, nticks: TICKS, rangemode: "tozero", fixedrange: true, ticks: "", tickformat: ",~f",
 });
 
 /**
@@ -99,7 +101,9 @@ export function queueChart(scene, samples) {
     x: samples.map((one) => scene.epochMs + one.t), y: samples.map((one) => one[lane]), customdata: samples.map((one) => one.revision),
     hovertemplate: `%{x|%H:%M:%S} · rv %{customdata}<br>${text(scene.lang, `streams.${lane}`)} %{y}<extra></extra>`,
   }));
-  return { data, layout: layoutOf(scene) };
+  const layout = layoutOf(scene);
+  // There is no half of a pod: with as many as ticks there are, each of these is whole.
+  return { data, layout: { ...layout, yaxis: { ...layout.yaxis, autorangeoptions: { include: [0, TICKS - 1] } } } };
 }
 
 /**

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
 import { loadTexts } from "../../../static/js/lib/text.js";
-import { growScores, heatChart } from "../../../static/js/streams/charts.js";
+import { growScores, heatChart, queueChart } from "../../../static/js/streams/charts.js";
 import { ownersOf } from "../../../static/js/streams/marks.js";
 
 before(() => loadTexts("en", "dock"));
@@ -29,4 +29,11 @@ test("two owners of one hue are told apart by their dots and by their keys", () 
   assert.equal(update["marker.color"][0][0], update["marker.color"][0][1]);
   assert.deepEqual(update["marker.symbol"][0], ["circle", "circle-dot"]);
   assert.deepEqual(ownersOf(marks).map(({ ring }) => ring), [false, true]);
+});
+
+test("pods in the queue are counted in whole ones, however few they are", () => {
+  const coloured = new Proxy({}, { get: (_, name) => (name === "owner" ? Array(7).fill("#000000") : name === "font" ? "sans" : "#000000") });
+  const { yaxis } = queueChart({ ...scene, colours: coloured }, []).layout;
+  const [least, most] = yaxis.autorangeoptions.include;
+  assert.ok((most - least) / (yaxis.nticks - 1) >= 1, "a mark for each pod at least");
 });
