@@ -36,7 +36,7 @@ export const EN = {
   "streams.scoresUnit": "points of the winner",
   "streams.ties": "= tie, drawn by lot: {n}",
   "streams.noScore": "no score",
-  "streams.noneBound": "No pod was bound yet: create one and see it come.",
+  "streams.noneBound": "No pod was bound in this time: create one and see it come.",
   "streams.moreOwners": "and {n} more",
   "streams.bound": "{all} bound, {scored} of them scored",
   "streams.placed": "{pod} → {node}, {points} {points|point|points}",

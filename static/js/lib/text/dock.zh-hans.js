@@ -36,7 +36,7 @@ export const ZH_HANS = {
   "streams.scoresUnit": "胜出节点的分数",
   "streams.ties": "= 平局，抽签决定：{n}",
   "streams.noScore": "未打分",
-  "streams.noneBound": "还没有 Pod 被绑定：创建一个，就会出现在这里。",
+  "streams.noneBound": "这段时间没有 Pod 被绑定：创建一个，就会出现在这里。",
   "streams.moreOwners": "另有 {n} 个",
   "streams.bound": "已绑定 {all} 个，其中打分 {scored} 个",
   "streams.placed": "{pod} → {node}，{points} 分",
