@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
@@ -20,13 +20,16 @@ from django.db import close_old_connections
 from clustersim import bodies
 from clustersim.apiserver.caching import NOT_MODIFIED
 from clustersim.apiserver.containers import TEXT_PLAIN, ExecPlan, LogPlan
-from clustersim.apiserver.executing import OLDEST, PROTOCOLS, Execution
+from clustersim.apiserver.executing import Execution
 from clustersim.apiserver.flow import gate
+from clustersim.apiserver.forwarding import ForwardPlan
 from clustersim.apiserver.handling import Watch, closed, handle, still_allowed
 from clustersim.apiserver.impersonating import EXTRA, GROUP, VALUES_BETWEEN
 from clustersim.apiserver.listening import listened
 from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
 from clustersim.apiserver.negotiation import formed
+from clustersim.apiserver.protocols import BINARY, TUNNEL, spoken
+from clustersim.apiserver.tunnelling import Channels, Tunnel
 from clustersim.apiserver.watching import WatchPlan
 from clustersim.store import sessions
 from clustersim.store.failures import unavailable
@@ -41,9 +44,6 @@ THREADS: Final = 8
 
 REFUSED: Final = 4400
 """The close code of a websocket that is not opened."""
-
-BINARY: Final = "binary.k8s.io"
-"""The protocol of a websocket that a log is sent through, as it is."""
 
 ANSWERED_INSTEAD: Final = "websocket.http.response"
 """ASGI's extension for the answer to a websocket that is not opened."""
@@ -73,7 +73,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _send(send, error_response(error), audited)
         return
     if isinstance(answer, Watch):
-        assert not isinstance(answer.plan, ExecPlan), "only a websocket gets one"
+        assert not isinstance(answer.plan, ExecPlan | ForwardPlan), "only a websocket gets one"
         # A stream may stand for an hour, and every frame above this one holds what its request came with.
         del request
         scope.clear()
@@ -86,39 +86,45 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one websocket below `/clusters/`: a command in a container, or its log.
+    """Answer one websocket below `/clusters/`: a command in a container, its log, or ports of a pod.
 
     What is refused is not opened: it is answered as by HTTP, where the server can do that.
     """
     if (await receive())["type"] != "websocket.connect":
         return
-    protocol = next((one for one in (*PROTOCOLS, BINARY) if one in (scope.get("subprotocols") or ())), None)
+    protocols = spoken(scope.get("subprotocols") or ())
     answer: Response | Watch
     try:
-        request = _request(scope, "GET", websocket=protocol is not None)
+        request = _request(scope, "GET", protocols=protocols)
         answer = await asyncio.get_running_loop().run_in_executor(_executor, _in_thread, request)
     except ApiError as error:
         answer = error_response(error)
     if isinstance(answer, Response):
-        if protocol == BINARY and answer.content_type == TEXT_PLAIN and answer.status == 200:
-            await send({"type": "websocket.accept", "subprotocol": protocol})
+        if BINARY in protocols and answer.content_type == TEXT_PLAIN and answer.status == 200:
+            await send({"type": "websocket.accept", "subprotocol": BINARY})
             await _frames(_whole(answer.body), send)
         else:
             await _refuse(scope, send, answer)
         return
     try:
-        if isinstance(answer.plan, ExecPlan):
-            await send({"type": "websocket.accept", "subprotocol": protocol})
+        if isinstance(answer.plan, ExecPlan | ForwardPlan):
+            await send({"type": "websocket.accept", "subprotocol": answer.plan.protocol})
             async with listened(partial(_asked, answer)):
-                await Execution(answer.plan, receive, send, in_words=protocol == OLDEST).serve()
-        elif protocol == BINARY and isinstance(answer.plan, LogPlan):
-            await send({"type": "websocket.accept", "subprotocol": protocol})
+                await _conversation(answer.plan, receive, send).serve()
+        elif BINARY in protocols and isinstance(answer.plan, LogPlan):
+            await send({"type": "websocket.accept", "subprotocol": BINARY})
             async with contextlib.aclosing(answer.plan.chunks()) as chunks, listened(partial(_asked, answer), receive):
                 await _frames(chunks, send)
         else:
             await _refuse(scope, send, error_response(bad_request("this is streamed by HTTP alone")))
     finally:
         closed(answer)
+
+
+def _conversation(plan: ExecPlan | ForwardPlan, receive: Receive, send: Send) -> Execution | Tunnel | Channels:
+    if isinstance(plan, ExecPlan):
+        return Execution(plan, receive, send)
+    return (Tunnel if plan.protocol == TUNNEL else Channels)(plan, receive, send)
 
 
 async def _whole(body: bytes) -> AsyncIterator[bytes]:
@@ -174,7 +180,7 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
     return _request(scope, scope["method"].upper(), body)
 
 
-def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = False) -> Request:
+def _request(scope: Scope, method: str, body: bytes = b"", *, protocols: Sequence[str] = ()) -> Request:
     """Return a request as the handlers see it.
 
     Raises:
@@ -194,7 +200,7 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
     address = (scope.get("client") or [""])[0]
     query, values = parse_query(text), parse_values(text)
     shown = ((scope.get("extensions") or {}).get("tls") or {}).get("client_cert_chain") or ("",)
-    return Request(method, code, slash + rest, query, headers, body, address, values, websocket, str(shown[0]))
+    return Request(method, code, slash + rest, query, headers, body, address, values, protocols, str(shown[0]), text)
 
 
 def _audited(scope: Scope) -> tuple[bytes, bytes]:

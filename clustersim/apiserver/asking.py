@@ -1,4 +1,6 @@
-"""Requests that commands in containers send (`kubectl exec web -- curl http://shop`), through the session as it is."""
+"""Requests through the session as it is: those of commands in containers (`kubectl exec web -- curl http://shop`), of
+clients by `…/proxy`, and by a forwarded port.
+"""
 
 from __future__ import annotations
 
@@ -19,27 +21,40 @@ FRESH_SECONDS: Final = 1.0
 """How old the network may be that a request goes through: a script sends many, and each look reads all pods."""
 
 
+class Line:
+    """The network that requests go through, read anew where it is too old."""
+
+    def __init__(self, view: ReadView, answers: Answers) -> None:
+        """Read nothing yet."""
+        self._view, self._answers = view, answers
+        self._network: Asking | None = None
+        self.read_at = 0.0
+
+    def network(self) -> Asking:
+        """Return it."""
+        now = time.monotonic()
+        if self._network is None or now - self.read_at > FRESH_SECONDS:
+            view = self._view
+            flags = InForce(flags_of(view))
+            self._network, self.read_at = Asking(view.list, flags, self._answers, view.unix_ms()), now
+        return self._network
+
+
 class Wire:
     """Sends the requests of one pod's commands."""
 
     def __init__(self, view: ReadView, pod: Document, answers: Answers) -> None:
         """Read nothing yet."""
-        self._view, self._pod, self._answers = view, pod, answers
-        self._network: Asking | None = None
-        self._read_at = 0.0
+        self._line, self._pod = Line(view, answers), pod
         self._sent = 0
 
     def __call__(self, target: Target) -> Came:
         """Return what comes of a request."""
-        now = time.monotonic()
-        if self._network is None or now - self._read_at > FRESH_SECONDS:
-            view = self._view
-            flags = InForce(flags_of(view))
-            self._network, self._read_at = Asking(view.list, flags, self._answers, view.unix_ms()), now
+        network = self._line.network()
         self._sent += 1
-        return self._network.send(self._pod, target, self._choose)
+        return network.send(self._pod, target, self._choose)
 
     def _choose(self, purpose: str, below: int) -> int:
         """Draw: every request of a pod anew, also of two commands that begin at one moment."""
-        seed = f"{self._pod['metadata']['uid']}/{purpose}/{self._sent}/{self._read_at}"
+        seed = f"{self._pod['metadata']['uid']}/{purpose}/{self._sent}/{self._line.read_at}"
         return int.from_bytes(sha256(seed.encode()).digest()[:8]) % below

@@ -6,12 +6,12 @@ Source: pkg/registry/core/pod/rest (log.go, subresources.go), ValidatePodLogOpti
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from clustersim.apiserver import protocols
 from clustersim.apiserver.asking import Wire
 from clustersim.apiserver.keeping import Keeper
 from clustersim.apiserver.messages import Request, Response
@@ -29,7 +29,6 @@ from controllers.kubelet.shell.programs import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
 from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
-from controllers.registry.kind import Leads, Way
 from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
@@ -40,18 +39,9 @@ LOOK_SECONDS: Final = 1.0
 COMMAND_LENGTH_MAX: Final = 64 * 1024
 """Characters of a command's words."""
 
-_SCHEMES: Final = ("", "http", "https")
-"""By which a way through the server may go on."""
-
 TEXT_PLAIN: Final = "text/plain; charset=utf-8"
 
-NOBODY_OUTSIDE: Final = (
-    "the containers of this cluster are simulated: commands in them and clients of the session reach their ports, "
-    "nobody outside does"
-)
-NO_WEBSOCKET: Final = (
-    "this server answers by websocket alone (v5.channel.k8s.io, v4.channel.k8s.io), which kubectl speaks from 1.31 on"
-)
+NO_WEBSOCKET: Final = "this server answers by websocket alone ({}), which kubectl speaks from 1.31 on"
 
 
 class StoreFacts:
@@ -113,6 +103,8 @@ class ExecPlan:
     """A command, or a person at a prompt, in a container."""
 
     session_id: int
+    protocol: str
+    """As which its frames are sent."""
     shell: Shell
     words: tuple[str, ...]
     stdin: bool
@@ -144,7 +136,7 @@ def log(view: ReadView, request: Request, target: Target) -> Response | LogPlan:
     Raises:
         ApiError: 400, 404, 422.
     """
-    pod = _pod(view, target)
+    pod = pod_of(view, target)
     container = chosen(pod, request.query.get("container", ""))
     now_ms = view.unix_ms()
     since_ms, tail, limit = _options(request, now_ms)
@@ -171,7 +163,7 @@ def _plan(
     tail: int | None = None,
 ) -> LogPlan:
     metadata = pod["metadata"]
-    answers = _stages(view).answers
+    answers = stages_of(view).answers
     printer = Printer(pod, container, run, StoreFacts(view), answers, Wire(view, pod, answers))
     place = (target.kind.resource, metadata["namespace"], metadata["name"], metadata["uid"])
     return LogPlan(view.session_id, *place, container["name"], run, printer, timestamps, since_ms, tail)
@@ -221,7 +213,7 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
     Raises:
         ApiError: 400, 404; 501 to who asks by another way than a websocket.
     """
-    pod = _pod(view, target)
+    pod = pod_of(view, target)
     container = chosen(pod, request.query.get("container", ""))
     refuse_exec(pod, container["name"])
     words = request.values.get("command", ())
@@ -230,9 +222,8 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
         raise bad_request("you must specify at least 1 command for the container")
     if sum(map(len, words)) > COMMAND_LENGTH_MAX:
         raise bad_request(f"a command has at most {COMMAND_LENGTH_MAX} characters")
-    if not request.websocket:
-        raise ApiError(501, "NotImplemented", NO_WEBSOCKET, kind=target.kind.resource, name=target.name)
-    facts, answers, now_ms = StoreFacts(view), _stages(view).answers, view.unix_ms()
+    protocol = protocol_of(request, target, protocols.COMMANDS)
+    facts, answers, now_ms = StoreFacts(view), stages_of(view).answers, view.unix_ms()
     inside = look_inside(pod, container, facts, answers)
     send = Wire(view, pod, answers)
     shell = Shell(inside, PROGRAMS, now_ms, dict(inside.environment), inside.folder, send=send)
@@ -251,48 +242,39 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
             since_ms = run.started_ms if container.get("stdin") else view.unix_ms() + 1
             plan = _plan(view, target, pod, container, run, since_ms=since_ms)
     interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
-    return ExecPlan(view.session_id, shell, tuple(words), stdin, tty, interactive, keeper, plan)
+    return ExecPlan(view.session_id, protocol, shell, tuple(words), stdin, tty, interactive, keeper, plan)
 
 
 def _is_prompt(words: Sequence[str]) -> bool:
     return words[0].rpartition("/")[2] in SHELLS and all(word in ("-i", "-l", "-il") for word in words[1:])
 
 
-def refuse(view: ReadView, target: Target) -> ApiError:
-    """Return why nothing can be sent to what a path names: it is not there, or the 501 of what is only simulated."""
-    resource, name = target.kind.resource, target.name
-    leads = target.leads
-    if leads is not None:
-        why = _astray(view, target, leads)
-        if why is not None:
-            return why
-    elif view.get(resource, target.namespace or "", name) is None:
-        return not_found(resource, name)
-    text = f"{target.subresource}: {NOBODY_OUTSIDE}"
-    return ApiError(501, "NotImplemented", text, kind=resource, name=target.name)
+def protocol_of(request: Request, target: Target, own: Sequence[str]) -> str:
+    """Return the protocol of the websocket that a client waits for.
+
+    Raises:
+        ApiError: 501, it waits for none of these.
+    """
+    protocol = protocols.chosen(own, request.protocols)
+    if not protocol:
+        why = NO_WEBSOCKET.format(", ".join(own))
+        raise ApiError(501, "NotImplemented", why, kind=target.kind.resource, name=target.name)
+    return protocol
 
 
-def _astray(view: ReadView, target: Target, leads: Leads) -> ApiError | None:
-    """Return why a way through the server leads nowhere; None: it leads to something."""
-    parts = target.name.split(":")
-    scheme, name, port = parts[:3] if len(parts) > 2 else ("", *parts, "")[:3]
-    if not name or len(parts) > 3 or scheme not in _SCHEMES:
-        return bad_request(f"invalid {target.kind.kind.lower()} request {json.dumps(target.name)}")
+def pod_of(view: ReadView, target: Target) -> Document:
+    """Return the pod that a path names.
 
-    def look(resource: str, namespace: str, name: str) -> Document | None:
-        stored = view.get(resource, namespace, name)
-        return None if stored is None else stored.object
-
-    return leads(look, Way(target.namespace or "", name, port, target.name))
-
-
-def _pod(view: ReadView, target: Target) -> Document:
+    Raises:
+        ApiError: 404.
+    """
     stored = view.get(target.kind.resource, target.namespace or "", target.name)
     if stored is None:
         raise not_found(target.kind.resource, target.name)
     return stored.object
 
 
-def _stages(view: ReadView) -> Stages:
+def stages_of(view: ReadView) -> Stages:
+    """Return what the kubelets of a session do."""
     stored = view.get(STAGES_RESOURCE, STAGES_NAMESPACE, STAGES_NAME)
     return stages_in(None if stored is None else stored.object)

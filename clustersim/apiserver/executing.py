@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from clustersim.apiserver.containers import ExecPlan
+from clustersim.apiserver.protocols import OLDEST
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
@@ -24,8 +25,6 @@ from controllers.kubelet.shell.running import MISSING, Exit, Reads, Running, Sen
 from controllers.kubelet.shell.terminal import Terminal
 from scheduler_core.api.document import Document
 
-OLDEST: Final = "channel.k8s.io"
-PROTOCOLS: Final = ("v5.channel.k8s.io", "v4.channel.k8s.io", OLDEST)
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 
 INPUT_BYTES_MAX: Final = 64 * 1024
@@ -58,9 +57,8 @@ class _Gone(Exception):
 class Execution:
     """One connection: reads what is sent, plays what happens, says how it ended."""
 
-    def __init__(self, plan: ExecPlan, receive: Receive, send: Send, *, in_words: bool = False) -> None:
-        """`in_words`: how it ended is told as a sentence."""
-        self._plan, self._receive, self._send, self._in_words = plan, receive, send, in_words
+    def __init__(self, plan: ExecPlan, receive: Receive, send: Send) -> None:
+        self._plan, self._receive, self._send = plan, receive, send
         self._input: asyncio.Queue[str | None] = asyncio.Queue(maxsize=256)
         self._left = OUTPUT_BYTES_MAX
         self._interrupted = asyncio.Event()
@@ -74,7 +72,8 @@ class Execution:
             await asyncio.wait({reader, player}, return_when=asyncio.FIRST_COMPLETED)
             if player.done():
                 status = ended(player.result())
-                told = status.get("message", "").encode() if self._in_words else msgspec.json.encode(status)
+                in_words = self._plan.protocol == OLDEST
+                told = status.get("message", "").encode() if in_words else msgspec.json.encode(status)
                 await self._put(ERROR, told)
                 await self._send({"type": "websocket.close", "code": 1000})
         except _Gone:

@@ -17,6 +17,11 @@ class Gate:
         self._shut: asyncio.Event | None = None
         """Set when it opens again; none while it is open, as most are."""
 
+    @property
+    def is_open(self) -> bool:
+        """Return whether the connection has room."""
+        return self._shut is None
+
     async def wait(self) -> None:
         """Wait until the connection has room."""
         if self._shut is not None:
@@ -48,13 +53,17 @@ def gate(send: Any) -> Iterator[Gate]:
     """
     opened = Gate()
     request: Any = next(iter(getattr(send, "args", ())), None)
-    if not hasattr(request, "registerProducer") or request.channel is None:
+    websocket = hasattr(request, "sendMessage")
+    if not hasattr(request, "registerProducer") or (not websocket and request.channel is None):
         yield opened
         return
+    if websocket:
+        # The HTTP channel that it was is still told in its place.
+        request.unregisterProducer()
     request.registerProducer(opened, True)
     try:
         yield opened
     finally:
         # A lost connection has let go of its producer already.
-        if request.channel is not None:
+        if websocket or request.channel is not None:
             request.unregisterProducer()

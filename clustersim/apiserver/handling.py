@@ -16,16 +16,19 @@ from clustersim.apiserver import (
     deleting,
     discovery,
     fairness,
+    forwarding,
     health,
     openapi,
     openid,
     processtelling,
+    proxying,
     reviews,
     tokens,
     writing,
 )
 from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.faults import check_readable
+from clustersim.apiserver.forwarding import ForwardPlan
 from clustersim.apiserver.impersonating import acting, is_impersonating
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
@@ -81,7 +84,7 @@ _SENDER: Final = ("authorization", "cookie", "host", "origin")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
-_Plan = WatchPlan | LogPlan | ExecPlan
+_Plan = WatchPlan | LogPlan | ExecPlan | ForwardPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             return openid.answer(request, path)
         case "api" | "apis":
             kinds = TABLE.of(noted.open(principal.session_id))
-            return _with_deprecation(request, parse(path, kinds), principal, noted)
+            return _with_deprecation(request, parse(request.path, kinds), principal, noted)
         case _:
             raise unknown_path(request.path)
 
@@ -219,7 +222,7 @@ def _nobody(request: Request) -> Principal:
 
 def _way(request: Request) -> str:
     """Return by what a request comes, for the rules on cookies."""
-    return "WEBSOCKET" if request.websocket else request.method
+    return "WEBSOCKET" if request.protocols else request.method
 
 
 def _only_get(request: Request) -> None:
@@ -280,7 +283,8 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         if verb == WATCH and "list" in target.verbs:
             raise not_supported(target.kind.resource, verb)
         raise method_not_allowed()
-    check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)
+    if target.leads is None:
+        check_acceptable(request, produced=STREAMED_TOO if verb in ("list", "watch") else ACCEPTED)
     _check_path_name(target.name)
     if not target.simulated:
         # Nothing is written for whoever could not read the answer.
@@ -371,8 +375,12 @@ def _of_container(view: ReadView, request: Request, target: Target, principal: P
         case "exec" | "attach":
             plan = containers.execute(view, request, target)
             return _opened(request, principal, lambda: plan)
+        case "portforward":
+            forwarded = forwarding.plan(view, request, target, principal.participant_id)
+            return _opened(request, principal, lambda: forwarded)
         case _:
-            raise containers.refuse(view, target)
+            assert target.leads is not None, "what else is simulated is a way through the server"
+            return proxying.through(view, request, target, target.leads)
 
 
 def _opened(request: Request, principal: Principal, plan: Callable[[], _Plan]) -> Watch:

@@ -51,10 +51,12 @@ class Request:
     address: str = ""
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """All values of the parameters that may come more than once."""
-    websocket: bool = False
-    """Whether the client waits for a websocket to be opened."""
+    protocols: Sequence[str] = ()
+    """Those of the websocket that the client waits for, as far as any is spoken here; empty: it waits for none."""
     certificate: str = ""
     """The certificate that the client showed by TLS, PEM; nobody has looked whose it is."""
+    question: str = ""
+    """What stands behind the path's `?`, as it was sent."""
     marks: Marks | None = None
     """Where the steps of its way are noted."""
 
@@ -127,8 +129,8 @@ def parse_query(text: str) -> dict[str, str]:
     return query
 
 
-REPEATED: Final = ("command", "exclude")
-"""Parameters of which all values count: the words of a command, the checks that are left out."""
+REPEATED: Final = ("command", "exclude", "ports")
+"""Parameters of which all values count: the words of a command, the checks that are left out, ports."""
 
 
 def url_of(request: Request) -> str:

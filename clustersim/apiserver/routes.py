@@ -35,6 +35,8 @@ class Target:
     subresource: str
     watched: bool = False
     """Whether the path is one of the old ones below `watch/`: they are watches whatever the query says."""
+    below: str = ""
+    """Of a way through the server: the path that it is asked for there; empty where there is none, not even `/`."""
 
     @property
     def verbs(self) -> tuple[str, ...]:
@@ -122,7 +124,8 @@ def parse(path: str, kinds: Kinds = TABLE) -> Target:
         raise unknown_path(path, kinds)
     if watched and (subresource or WATCH not in kind.verbs):
         raise unknown_path(path, kinds)
-    return Target(kind, namespace, name, subresource, watched)
+    below = "".join(f"/{part}" for part in rest[3:]) + ("/" if path.endswith("/") else "")
+    return Target(kind, namespace, name, subresource, watched, below if found and found.below else "")
 
 
 def _is_namespace_part(part: str) -> bool:

@@ -44,6 +44,10 @@ class Source(NamedTuple):
     pod: Document | None = None
 
 
+API_SERVER: Final = Source("node", "", API_SERVER_ADDRESS, None)
+"""The API server as one who sends: from a machine of its own, past all proxies."""
+
+
 def source_of(pod: Document) -> Source:
     """Return a pod as one who sends."""
     node, address = str(pod["spec"].get("nodeName") or ""), str((pod.get("status") or {}).get("podIP") or "")
@@ -149,6 +153,13 @@ class Exchange:
         if node:
             return self._to_node(node, source.node, target.port, route, record)
         return self._deliver(address, target.port, route, record)
+
+    def within(self, pod: Document, port: int) -> Record:
+        """Return what comes of a connection that a kubelet opens to a port of a pod from inside of it."""
+        record = Record(pod=_name(pod), node=str(pod["spec"].get("nodeName") or ""))
+        if not self._network.is_running(record.node):
+            return record.ended(_silent(record.node))
+        return self._answered(pod, port, record)
 
     def _sender(self, source: Source) -> End:
         if source.pod is not None:
@@ -308,6 +319,10 @@ class Exchange:
         record.pod = _name(pod)
         if self._is_kept("ingress", route, network.end_of_pod(pod), port, record):
             return record
+        return self._answered(pod, port, record)
+
+    def _answered(self, pod: Document, port: int, record: Record) -> Record:
+        network = self._network
         return record.ended(reply_of(pod, port, network.orders(pod), network.unix_ms, network.ends_unix_ms(pod)))
 
     # -- NetworkPolicies ----------------------------------------------------------------------------------------

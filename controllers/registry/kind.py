@@ -19,7 +19,7 @@ from controllers.registry.context import Context
 from controllers.registry.fieldowners.types import Type
 from controllers.registry.metadata import Names
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.errors import Cause
 from scheduler_core.framework.registry import PluginRegistry
 
 CLUSTERSIM_GROUP: Final = "clustersim.io"
@@ -217,10 +217,19 @@ class Way:
     """A number or a name; empty: none is asked for."""
     asked: str
     """All of it as it was asked for: `https:web:443`."""
+    scheme: str = ""
+    """`http` or `https`; empty: none is asked for, which means `http`."""
 
 
-Leads = Callable[[Look, Way], ApiError | None]
-"""Returns why a way leads nowhere; None: it leads to something."""
+class Place(NamedTuple):
+    """Where a way through the API server ends."""
+
+    address: str
+    port: int
+
+
+Leads = Callable[[Look, Way], Sequence[Place]]
+"""Returns where a way leads, one place or several that serve alike. Raises ApiError where it leads nowhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,7 +31,7 @@ def test_nothing_is_sent_before_a_client_has_its_streams() -> None:
             await asyncio.Event().wait()
             raise AssertionError("nobody sends anything")
 
-        plan = SimpleNamespace(log=SimpleNamespace(chunks=_log))
+        plan = SimpleNamespace(protocol="v4.channel.k8s.io", log=SimpleNamespace(chunks=_log))
         await Execution(cast(ExecPlan, plan), receive, send).serve()
         return accepted
 

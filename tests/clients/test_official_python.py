@@ -12,7 +12,7 @@ from kubernetes import client, config, dynamic, utils, watch
 from kubernetes.client.rest import ApiException
 from kubernetes.leaderelection import electionconfig, leaderelection
 from kubernetes.leaderelection.resourcelock.configmaplock import ConfigMapLock
-from kubernetes.stream import stream
+from kubernetes.stream import portforward, stream
 
 from tests.clients.places import Place, deployment
 from tests.tools.patience import PATIENCE_SECONDS
@@ -110,6 +110,23 @@ def test_what_runs_answers(api: client.ApiClient, core: client.CoreV1Api, pods: 
         stream(core.connect_get_namespaced_pod_exec, "nobody", "default", command=["ls"])
     assert "404" in missing.value.reason
     assert 'pods \\"nobody\\" not found' in missing.value.reason
+
+
+def test_a_forwarded_port_is_a_socket(core: client.CoreV1Api, pods: list[str]) -> None:
+    made = portforward(core.connect_get_namespaced_pod_portforward, pods[0], "default", ports="80,8080")
+    for port in (80, 8080):
+        socket = made.socket(port)
+        socket.settimeout(SECONDS)
+        for _ in range(2):
+            socket.sendall(b"GET / HTTP/1.1\r\nHost: web\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"</p>\n"):
+                answer += socket.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 200 OK\r\nServer: nginx")
+        socket.close()
+        assert made.error(port) is None
+    page = core.connect_get_namespaced_pod_proxy_with_path(f"{pods[0]}:80", "default", "a/b")
+    assert page.startswith("/a/b of ")
 
 
 def test_an_eviction_and_the_scale_move_replicas(

@@ -27,7 +27,7 @@ e2e.test --kubeconfig=config --provider=skeleton --kubectl-path=kubectl --ginkgo
 
 Of its tests of the groups api-machinery, auth, cli, instrumentation and architecture that need no real container (168)
 all pass, by kubectl 1.34 and no other flags. What runs a webhook, an aggregated server or a program of its own in a pod
-(admission and conversion webhooks, port-forward, a page that a pod serves) does not: containers are simulated.
+(admission and conversion webhooks, port-forward to one that speaks no HTTP) does not: containers are simulated.
 
 | upstream | ours, in `tests/apiserver/` |
 |---|---|

@@ -65,9 +65,8 @@ REST = """
   seconds, in the zone of the chosen node; a claim that waits looks again as soon as a volume is available, not only
   every 15 s.
 - A CSINode is made by the kubelet of a node with the annotation `clustersim.io/csi-drivers: a.example.dev=25`.
-- `pods/log`, `exec` and `attach` are answered from the kubelets' stages ([stages.md](stages.md)), the latter two by
-  websocket alone; `portforward` and `proxy` answer 501: commands in simulated containers reach
-  their ports, nobody outside does.
+- `pods/log`, `exec`, `attach` and `portforward` are answered from the kubelets' stages ([stages.md](stages.md)), the
+  latter three by websocket alone; `pods/proxy` and `services/proxy` answer with the same pages, `nodes/proxy` is 501.
 
 """
 

@@ -62,7 +62,8 @@ class Room:
         """Answer what is sent as it stands."""
         told = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json", **headers}
         text = urlencode(query or {}, doseq=True)
-        request = Request(method, self.code, path, parse_query(text), told, body, values=parse_values(text))
+        values = parse_values(text)
+        request = Request(method, self.code, path, parse_query(text), told, body, values=values, question=text)
         try:
             answer = handle(request)
         except ApiError as error:

@@ -210,8 +210,7 @@ def _asked(call: Call, url: str) -> tuple[Target | None, Came | None]:
 def _head(came: Came) -> list[str]:
     return [
         f"HTTP/1.1 {came.code} {_REASONS.get(came.code, '')}".rstrip(),
-        "Content-Type: text/plain",
-        f"Content-Length: {len(came.body.encode())}",
+        *(f"{name}: {value}" for name, value in came.headers),
     ]
 
 

@@ -68,6 +68,18 @@ class Came(NamedTuple):
     address: str = ""
     """What the name meant; empty where it meant nothing."""
     body: str = ""
+    type: str = "text/plain"
+    """The media type of the body."""
+    server: str = ""
+    """What the program that answered calls itself; empty: it does not."""
+    message: str = ""
+    """Why nothing came, as a sentence."""
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Return the headers of an answer, in order."""
+        named = [("Server", self.server)] if self.server else []
+        return [*named, ("Content-Type", self.type), ("Content-Length", str(len(self.body.encode())))]
 
 
 Send = Callable[[Target], Came]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -57,6 +57,9 @@ class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     body: str
     image: str = "*"
     path: str = "*"
+    type: Literal["text/plain", "text/html", "application/json"] = "text/plain"
+    server: Annotated[str, msgspec.Meta(pattern="^[ -~]*$", max_length=64)] = ""
+    """What the program calls itself in the header `Server`; empty: it does not."""
 
 
 class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,11 +71,10 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     programs: tuple[Programs, ...] = ()
     pages: tuple[Page, ...] = ()
 
-    def of_page(self, image: str, path: str) -> str:
-        """Return what a request is answered with; nothing where the stages do not say it."""
-        return next(
-            (one.body for one in self.pages if fnmatchcase(image, one.image) and fnmatchcase(path, one.path)), ""
-        )
+    def of_page(self, image: str, path: str) -> Page:
+        """Return what a request is answered with; nothing is in it where the stages do not say it."""
+        fits = (one for one in self.pages if fnmatchcase(image, one.image) and fnmatchcase(path, one.path))
+        return next(fits, Page(""))
 
     def of_command(self, image: str, words: str) -> Answer | None:
         """Return what a command answers."""
