@@ -14,7 +14,7 @@ import { isNarrow, isShort } from "./levels.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
-import { bar, chip, scoreBar, twoBars, widthOf, write } from "./pen.js";
+import { bar, chip, podEnding, scoreBar, twoBars, widthOf, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
 import { trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -216,7 +216,7 @@ function pods(pen, node, area, state) {
     // A name is whole before what its pod asks for is told.
     const asks = requestsOf(pen, glyph).find((one) => widthOf(pen, one) <= room) ?? "";
     const width = asks ? write(pen, asks, x + w, y + 10, { colour: colours.t3, align: "right" }) : 0;
-    write(pen, glyph.label, x + 20, y + 10, { size: 12, width: w - 26 - width });
+    write(pen, glyph.label, x + 20, y + 10, { size: 12, width: w - 26 - width, end: podEnding(glyph.label) });
   }
   if (shown < node.glyphs.length) {
     const { x, y } = placeOf(area, shown);

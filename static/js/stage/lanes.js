@@ -3,6 +3,7 @@
 /** @import { Dispatch, Lang } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Lane, LaneGroup, LaneRow } from "./lanes-model.js" */
+import { podEnding } from "./pen.js";
 /** @import { Glyph } from "./model.js" */
 import { number, text } from "../lib/text.js";
 import { keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
@@ -190,8 +191,20 @@ function rowButton(row, lane, name, glyph, { lang, colours, sort }, dispatch) {
     type: "button", class: `st-row st-row-${row.state}`, "data-pod": row.key, title: row.key,
     "data-counting": row.readyAtMs > 0 ? row.key : undefined,
     onclick: () => dispatch({ type: "select", resource: "pods", key: row.key }),
-  }, hand ? null : drawing, h("span", { class: "st-row-name", text: label }),
+  }, hand ? null : drawing, rowName(label, name),
   row.readyAtMs > 0 ? ring(1) : null, h("span", { class: "st-row-value", text: value }));
+}
+
+/**
+ * A pod's name and what is said after it; where the name is too long its end stays, which tells it from others.
+ * @param {string} label
+ * @param {string} name with which the label begins
+ */
+function rowName(label, name) {
+  const end = podEnding(name);
+  if (!end || !label.startsWith(name)) return h("span", { class: "st-row-name", text: label });
+  const at = name.length - end.length;
+  return h("span", { class: "st-row-name st-row-parts" }, h("span", { text: label.slice(0, at) }), h("span", { text: label.slice(at) }));
 }
 
 /**

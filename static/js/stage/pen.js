@@ -17,6 +17,8 @@ import { roundRect } from "./glyphs.js";
 
 /** Letters of a name's last part that are kept where the name is cut. */
 const ENDING_MAX = 4;
+/** Letters that are drawn for the name of an owner's pod. */
+const DRAWN = 5;
 
 /** Most measured widths kept. */
 const WIDTHS_MAX = 20_000;
@@ -65,8 +67,24 @@ export function fit(pen, text, width, end = "") {
  * @param {string} name
  */
 export function ending(name) {
+  return lastPart(name, ENDING_MAX);
+}
+
+/**
+ * What tells a pod from its sisters: the letters that its owner has drawn for it.
+ * @param {string} name
+ */
+export function podEnding(name) {
+  return lastPart(name, DRAWN);
+}
+
+/**
+ * @param {string} name
+ * @param {number} most letters
+ */
+function lastPart(name, most) {
   const last = name.slice(name.lastIndexOf("-") + 1);
-  return last.length < name.length && last.length <= ENDING_MAX ? last : "";
+  return last.length < name.length && last.length <= most ? last : "";
 }
 
 /**

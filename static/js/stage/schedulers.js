@@ -8,7 +8,7 @@ import { formatAsked } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
 import { crashedSchedulers } from "../state/undecided.js";
-import { keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
+import { breakable, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { idleHint } from "./hints.js";
@@ -234,7 +234,7 @@ function handSections(input, cycle, scene, dispatch) {
     h("p", { class: "st-hand-asks" }, ...asks(glyph, lang)))];
   const outs = outsOf(scene);
   if (outs.length > 0) parts.push(h("div", { class: "st-card-part st-outs" }, h("ul", {}, ...outs.map(({ plugin, count }) =>
-    h("li", {}, h("span", { text: plugin }), h("b", { text: `−${number(lang, count)}` }))))));
+    h("li", {}, h("span", {}, ...breakable(plugin)), h("b", { text: `−${number(lang, count)}` }))))));
   const tie = scene?.tie ? tiePart(input, cycle, scene, dispatch) : null;
   if (tie) parts.push(tie);
   return parts;

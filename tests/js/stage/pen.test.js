@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ending, fit } from "../../../static/js/stage/pen.js";
+import { ending, fit, podEnding } from "../../../static/js/stage/pen.js";
 
 /** A pen whose letters are one pixel wide. */
 const pen = /** @type {any} */ ({ context: { font: "1px test", measureText: (/** @type {string} */ text) => ({ width: text.length }) } });
@@ -19,4 +19,8 @@ test("a name that is cut keeps its end, as far as there is room", () => {
 
 test("only a short last part is an end", () => {
   assert.deepEqual(["plain-12", "n1", "worker-a", "ip-10-0-0-1.eu-west.internal", "x-"].map(ending), ["12", "", "a", "", ""]);
+});
+
+test("a pod keeps the letters that its owner has drawn for it", () => {
+  assert.deepEqual(["filler-that-goes-on-4skqf", "web-12", "alone", "web-database"].map(podEnding), ["4skqf", "12", "", ""]);
 });
