@@ -124,7 +124,9 @@ class Room:
 
     async def _linger(self, participant_id: int) -> None:
         await asyncio.sleep(LINGER_SECONDS)
-        if participant_id not in self._sockets:
+        # This room may have been forgotten while it was empty, and the person be back in the one after it.
+        room = _rooms.get(asyncio.get_running_loop(), {}).get(self.session_id, self)
+        if participant_id not in room._sockets:
             await in_thread(lambda: people.mark_absent(self.session_id, participant_id))
 
     async def _run(self) -> None:

@@ -393,3 +393,26 @@ async def test_taking_back_reaches_no_further_than_it_is_asked_to(room: Class) -
     nobody = (await room.ask("POST", f"/people/{(await room.ask('GET', '')).json()['me']['id']}/undo")).json()
     assert nobody["undone"] == []
     assert (await room.kubectl("GET", f"{PODS}/new")).status_code == 200
+
+
+async def test_whoever_reloads_while_another_session_is_opened_stays_present(
+    room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent: list[int] = []
+    monkeypatch.setattr(presence, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(presence.people, "mark_absent", lambda _session, participant: absent.append(participant))
+    row = await sync_to_async(sessions.find)(room.session["code"].replace("-", ""))
+    assert row is not None
+    participant = int(room.student["id"])
+    before = presence.room_of(row.id)
+    await before.enter(participant)
+    before.exit(participant)
+    presence.room_of(row.id + 1)
+    after = presence.room_of(row.id)
+    assert after is not before, "a room that nobody is in is forgotten"
+    await after.enter(participant)
+    await asyncio.gather(*presence._lingering)
+    assert absent == []
+    after.exit(participant)
+    await asyncio.gather(*presence._lingering)
+    assert absent == [participant]
