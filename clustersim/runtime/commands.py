@@ -37,11 +37,11 @@ def ask(
     *,
     actor: str,
     guard: Guard | None = None,
-    timeout: float = OBEY_SECONDS,
+    timeout: float | None = None,
 ) -> Document:
     """Change a cluster-scoped command object and return it as the owner left it after obeying.
 
-    `mutate` gets a copy of the object and changes its `spec` in place.
+    `mutate` gets a copy of the object and changes its `spec` in place. `timeout`: real seconds; None: `OBEY_SECONDS`.
 
     Raises:
         ApiError: 404 there is no such object; 403, 422 as the registry says; 503 the owner did not observe the change
@@ -55,7 +55,8 @@ def ask(
     def obeyed(document: Document) -> bool:
         return int((document.get("status") or {}).get("observedGeneration", 0)) >= generation
 
-    observed = _wait(store, resource, name, obeyed, timeout)
+    seconds = OBEY_SECONDS if timeout is None else timeout
+    observed = _wait(store, resource, name, obeyed, seconds)
     if observed is not None:
         return observed
     _undo(store, resource, name, before, asked, actor)
@@ -65,7 +66,7 @@ def ask(
         said(
             "owner.late",
             "the session's owner did not obey within {timeout:g} s, so nothing was changed; try again in a moment",
-            timeout=timeout,
+            timeout=seconds,
         ),
         name=name,
         retry_after_seconds=1,

@@ -125,6 +125,7 @@ def sessions_revision(answer: Any) -> int:
 def _no_owner_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody owns these sessions: what only an owner knows is not waited for."""
     monkeypatch.setattr("clustersim.runtime.metrics.ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr("clustersim.runtime.commands.OBEY_SECONDS", 0.05)
 
 
 @pytest.fixture
