@@ -340,5 +340,9 @@ def test_few_answers_have_the_room_of_many_and_without_a_pod_no_colours_are_name
         wall.page.set_viewport_size({"width": width, "height": height})
         wait_for(lambda: wall.page.evaluate(ROOM) > 0.6, what=f"three answers fill a wall of {width}")
     wall.judge("poll-choice")
+    # A viewer's screen whose person chose no theme is lit for a question as for who presents.
+    screen = classroom.watch(classroom.context().new_page())
+    screen.goto(classroom.session("POST", "/people", {"role": "viewer", "name": "Screen"})["url"])
+    expect(screen.locator("html")).to_have_attribute("data-theme", "projector")
     classroom.session("DELETE", f"/polls/{poll['id']}")
     wall.rule()

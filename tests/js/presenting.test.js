@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Follower, TELL_EVERY_MS, Teller } from "../../static/js/presenting/leading.js";
-import { isGuided, isProjector, sceneOf, standingOf, stepsTo, stopped, toldOf } from "../../static/js/state/presenting.js";
+import { isAsking, isGuided, isProjector, sceneOf, standingOf, stepsTo, stopped, toldOf } from "../../static/js/state/presenting.js";
 import { saidName } from "../../static/js/state/people.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
@@ -61,6 +61,8 @@ test("a wall shows what was chosen for it, else what was opened", () => {
     [true, false, false, false], "a lesson says what a wall shows while nobody presents");
   const asked = new Map([["polls.clustersim.io", new Map([["p", { metadata: { name: "p", resourceVersion: "1" }, status: { state: "revealed" } }]])]]);
   assert.equal(isGuided({ ...wall, objects: asked }, desk, "free"), false, "a question and its answer come first");
+  assert.deepEqual([isAsking({ ...wall, objects: asked }, desk), isAsking({ ...wall, objects: asked }, { ...desk, phone: true }), isAsking(wall, desk)],
+    [true, false, false], "a question is for the last row, whoever presents");
 });
 
 test("who presents tells a change at once, and of many the last", () => {

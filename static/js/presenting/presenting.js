@@ -5,7 +5,7 @@
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
 import { roving } from "../dom/roving.js";
 import { text } from "../lib/text.js";
-import { isGuided, isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
+import { isAsking, isGuided, isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
 import { mountBand } from "./band.js";
 import { openClass } from "./class.js";
 import { Follower, Teller } from "./leading.js";
@@ -114,9 +114,10 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       const guided = isGuided(view, ui, standing) ? scene : "";
       const wall = isProjector(view, ui, standing) || guided !== "";
       enlarge(wall && view.presenting.view ? sceneOf(view.presenting.view) : guided, ui.theme, guided !== "");
-      // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
-      if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
-      lit ||= wall;
+      // A viewer's screen that is presented to, or asks the class, hangs on a wall: it is lit for the last row, once.
+      const hangs = wall || isAsking(view, ui);
+      if (hangs && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
+      lit ||= hangs;
       tools.hidden = view.me?.role !== "teacher";
       setAttribute(tools, "aria-label", text(ui.lang, "seats.title"));
       entitle(people, text(ui.lang, "seats.title"));

@@ -106,6 +106,15 @@ export function isGuided(view, { phone }, standing) {
 }
 
 /**
+ * Whether this page shows a question to a class: a viewer's screen while one stands, whoever presents.
+ * @param {View} view
+ * @param {Pick<Ui, "phone">} ui
+ */
+export function isAsking(view, { phone }) {
+  return !phone && view.me?.role === "viewer" && standingPoll(view) !== null;
+}
+
+/**
  * The name of who presents; "" before people are known.
  * @param {View} view
  */

@@ -4,7 +4,7 @@
 /** @import { Ui, View } from "../../lib/types.d.ts" */
 /** @import { Ballot } from "./model.js" */
 /** @import { Input } from "./ballot.js" */
-import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
+import { append, breakable, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { ring, setRing } from "../../dom/h.js";
 import { pluginLook } from "../../lib/hues.js";
 import { listed, number, text } from "../../lib/text.js";
@@ -200,6 +200,6 @@ function tellScores(list, legend, poll, view, ui) {
   legend.replaceChildren(...names.map((name) => {
     const swatch = element("i");
     swatch.style.background = paint(name);
-    return element("li", {}, [swatch, name]);
+    return element("li", {}, [swatch, element("span", {}, breakable(name))]);
   }));
 }
