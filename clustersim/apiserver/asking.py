@@ -12,7 +12,7 @@ from clustersim.apiserver.virtual import ReadView
 from controllers.flags.flag import InForce
 from controllers.flags.held import flags_of
 from controllers.kinds.clustersim.target import Target
-from controllers.kubelet.shell.running import Came
+from controllers.kubelet.shell.running import Came, Meant
 from controllers.kubelet.stages.answers import Answers
 from controllers.proxy.asking import Asking
 from scheduler_core.api.document import Document
@@ -53,6 +53,10 @@ class Wire:
         network = self._line.network()
         self._sent += 1
         return network.send(self._pod, target, self._choose)
+
+    def look_up(self, host: str) -> Meant | None:
+        """Return what a name means to the pod."""
+        return self._line.network().look_up(self._pod, host)
 
     def _choose(self, purpose: str, below: int) -> int:
         """Draw: every request of a pod anew, also of two commands that begin at one moment."""

@@ -14,7 +14,7 @@ from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Came, Exit, Running, Send, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import Came, Exit, Meant, Running, Send, TooLong, Waits, Wrote
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of
@@ -126,6 +126,10 @@ class Sampled:
             came.append(self._send(target))
             del came[0]
         return came[self._asked % SAMPLES]
+
+    def look_up(self, host: str) -> Meant | None:
+        """Return what a name means."""
+        return self._send.look_up(host)
 
 
 class Printer:

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from controllers.flags.flag import InForce
 from controllers.kinds.clustersim.target import Target
+from controllers.kubelet.documents import served
 from controllers.kubelet.logs import filled
-from controllers.kubelet.shell.running import Came
+from controllers.kubelet.shell.running import Came, Meant
 from controllers.kubelet.stages.answers import Answers, Page
 from controllers.log.store import Stored
 from controllers.proxy.exchange import API_SERVER, Exchange, Record, Source, rules_now, source_of
@@ -34,6 +35,25 @@ Lists = Callable[[str], tuple[Sequence[Stored], int]]
 """Returns the objects of a resource, and the revision at which they were read."""
 
 
+class _Listed:
+    """The objects of a moment, for what volumes are made from: of each resource all are read once."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+        self._read: dict[str, dict[tuple[str, str], Document]] = {}
+
+    def get(self, resource: str, namespace: str, name: str) -> Document | None:
+        return self._of(resource).get((namespace, name))
+
+    def list(self, resource: str, namespace: str) -> Sequence[Document]:
+        return [one for (place, _), one in self._of(resource).items() if place == namespace]
+
+    def _of(self, resource: str) -> dict[tuple[str, str], Document]:
+        if resource not in self._read:
+            self._read[resource] = {(one.namespace, one.name): one.object for one in self._lists(resource)[0]}
+        return self._read[resource]
+
+
 class Asking:
     """The network of one moment."""
 
@@ -44,11 +64,20 @@ class Asking:
         for resource, reflector in network.informers.reflectors.items():
             reflector.listed(*lists(resource), watches=False)
         self._answers = answers
+        self._facts = _Listed(lists)
         self._rules: dict[str, Rules] = {}
 
     def send(self, pod: Document, target: Target, choose: Callable[[str, int], int]) -> Came:
         """Return what comes of a request of a pod, whether it runs still or not. `choose`: (what for, below) → draw."""
+        if target.host == "localhost" or target.host.startswith("127."):
+            here = self._network.pods.get(pod["metadata"]["namespace"], pod["metadata"]["name"])
+            return self._came(self._exchange.within(here or pod, target.port), target)
         return self._sent(source_of(pod), target, choose)
+
+    def look_up(self, pod: Document, host: str) -> Meant | None:
+        """Return what a name means to a pod; None: there is no such name."""
+        found = self._exchange.look_up(source_of(pod), host)
+        return None if found is None else Meant(found[0], found[1].addresses)
 
     def send_for_client(self, target: Target) -> Came:
         """Return what comes of a request that the API server sends to an address for somebody."""
@@ -76,8 +105,10 @@ class Asking:
         return self._came(record, target)
 
     def _came(self, record: Record, target: Target) -> Came:
-        page = self._page(record, target) if record.result in ("ok", "error") else Page("")
-        told = Came(record.result, record.code, record.reason, record.address, page.body, page.type, page.server)
+        code, page = record.code, Page("")
+        if record.result in ("ok", "error"):
+            code, page = self._page(record, target)
+        told = Came(record.result, code, record.reason, record.address, page.body, page.type, page.server)
         return told._replace(message=record.message)
 
     def _rules_of(self, node: str) -> Rules:
@@ -86,16 +117,21 @@ class Asking:
             known = self._rules[node] = rules_now(self._network, node)
         return known
 
-    def _page(self, record: Record, target: Target) -> Page:
-        """Return what the pod that answered says."""
+    def _page(self, record: Record, target: Target) -> tuple[int, Page]:
+        """Return (HTTP status, what the pod that answered says)."""
         if record.result == "error":
-            return Page(f"{record.message}\n")
+            return record.code, Page(f"{record.message}\n")
         namespace, _, name = record.pod.partition("/")
-        pod = self._network.pods.get(namespace, name) or {"metadata": {}, "spec": {"containers": [{}]}}
+        pod = self._network.pods.get(namespace, name)
+        if pod is None:
+            return record.code, Page("")
         port = int(record.endpoint.rpartition(":")[2] or target.port)
-        container = listener(pod, port) or pod["spec"]["containers"][0]
-        page = self._answers.of_page(str(container.get("image", "")), target.path.partition("?")[0])
+        container, path = listener(pod, port) or pod["spec"]["containers"][0], target.path.partition("?")[0]
+        own = served(pod, container, path, self._facts, self._answers, self._network.unix_ms)
+        if own is not None:
+            return own.code, replace(own.page, body=own.page.body[:BODY_LENGTH_MAX])
+        page = self._answers.of_page(str(container.get("image", "")), path)
         address = str((pod.get("status") or {}).get("podIP") or "")
         names = {"pod": name, "namespace": namespace, "node": record.node, "ip": address}
         body = filled(page.body, {**names, "path": target.path, "host": target.host})[:BODY_LENGTH_MAX]
-        return replace(page, body=body)
+        return record.code, replace(page, body=body)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from controllers.kinds.clustersim.target import Target
 from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, CLUSTER_RANGE, DNS_ADDRESS, NODE_PORTS
 from controllers.proxy.endpoints import Endpoint
-from controllers.proxy.names import asks_cluster, resolve
+from controllers.proxy.names import Answer, asks_cluster, find, resolve
 from controllers.proxy.network import Network
 from controllers.proxy.policies import Direction, End, closed_by, names_of
 from controllers.proxy.rules import Origin, Refusal, Route, Rules
@@ -19,6 +19,8 @@ from scheduler_core.api.document import Document
 
 OUTSIDE_ADDRESS: Final = "203.0.113.10"
 """Where requests from outside come from."""
+
+LOOPBACK: Final = "127.0.0.1"
 
 BALANCED_NODES_MAX: Final = 10
 """Nodes that a load balancer sends to."""
@@ -156,10 +158,14 @@ class Exchange:
 
     def within(self, pod: Document, port: int) -> Record:
         """Return what comes of a connection that a kubelet opens to a port of a pod from inside of it."""
-        record = Record(pod=_name(pod), node=str(pod["spec"].get("nodeName") or ""))
+        record = Record(address=LOOPBACK, pod=_name(pod), node=str(pod["spec"].get("nodeName") or ""))
         if not self._network.is_running(record.node):
             return record.ended(_silent(record.node))
         return self._answered(pod, port, record)
+
+    def look_up(self, source: Source, host: str) -> tuple[str, Answer] | None:
+        """Return (the whole name, what it means) as the name service tells who asks; None: there is no such name."""
+        return None if self._is_deaf(self._sender(source), Record()) else find(self._network, host, source.namespace)
 
     def _sender(self, source: Source) -> End:
         if source.pod is not None:

@@ -48,12 +48,16 @@ def resolve(known: Known, host: str, namespace: str | None) -> Answer | None:
         host: the name, as it was written, in lower case.
         namespace: where it is looked up; None: whoever asks does not ask the cluster.
     """
-    if namespace is None:
-        return None
-    for name in _searched(host, namespace):
+    found = find(known, host, namespace)
+    return None if found is None else found[1]
+
+
+def find(known: Known, host: str, namespace: str | None) -> tuple[str, Answer] | None:
+    """Return (the whole name, what it means); as `resolve`."""
+    for name in () if namespace is None else _searched(host, namespace):
         answer = _look_up(known, name, 0)
         if answer is not None:
-            return answer
+            return name, answer
     return None
 
 

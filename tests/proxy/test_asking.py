@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from controllers.flags.flag import InForce
 from controllers.kinds.clustersim.target import read_target
-from controllers.kubelet.shell.running import Came
+from controllers.kubelet.shell.running import Came, Meant
 from controllers.kubelet.stages.pods import STAGES
 from controllers.log.operations import Delete
 from controllers.proxy.asking import FORBIDDEN, Asking
@@ -94,3 +96,75 @@ def test_the_api_server_does_not_know_who_asks() -> None:
     lab = lab_of()
     endpoints = lab.get("services", "kubernetes")["spec"]["clusterIP"]
     assert ask(lab, f"https://{endpoints}/")[::4] == ("ok", FORBIDDEN)
+
+
+HTML = "/usr/share/nginx/html"
+
+
+def nginx(volumes: list[Document] | None = None, *more: Document, **spec: Any) -> Document:
+    """Return a pod of nginx that serves a volume, if there is one, and other containers of it."""
+    mounts = [{"name": "html", "mountPath": HTML}] if volumes else []
+    one = labelled("nginx", "nginx")
+    container = {"name": "nginx", "image": "nginx:1.27", "ports": [{"containerPort": 80}], "volumeMounts": mounts}
+    one["spec"] |= {"containers": [container, *more], "volumes": volumes or [], **spec}
+    return one
+
+
+def asked_within(lab: Lab, path: str = "/") -> tuple[int, str, str]:
+    came = ask(lab, f"http://localhost{path}", "nginx")
+    assert came.address == "127.0.0.1"
+    return came.code, came.type, came.body
+
+
+def test_localhost_is_the_pod_itself() -> None:
+    lab = lab_of(nginx())
+    code, kind, body = asked_within(lab)
+    where = lab.get("pods", "nginx")["spec"]["nodeName"]
+    assert (code, kind, body) == (200, "text/html", f"<h1>Welcome to nginx!</h1>\n<p>nginx on {where}</p>\n")
+    assert ask(lab, "http://127.0.0.1:80/hostname", "web-1").body == "web-1"
+    assert ask(lab, "http://localhost:81/", "nginx").result == "refused"
+
+
+def test_what_containers_of_a_pod_share_is_served() -> None:
+    """Source: kubernetes.io/docs/tasks/access-application-cluster/communicate-containers-same-pod-shared-volume."""
+    says = "echo Hello from the debian container > /pod-data/index.html"
+    mount = {"name": "html", "mountPath": "/pod-data"}
+    debian = {"name": "debian", "image": "debian", "command": ["/bin/sh", "-c", says], "volumeMounts": [mount]}
+    lab = lab_of(nginx([{"name": "html", "emptyDir": {}}], debian, restartPolicy="Never"))
+    assert asked_within(lab) == (200, "text/html", "Hello from the debian container\n")
+    assert ask(lab, "http://" + lab.get("pods", "nginx")["status"]["podIP"]).body == "Hello from the debian container\n"
+
+
+def test_what_a_volume_lacks_is_not_there() -> None:
+    lab = lab_of(nginx([{"name": "html", "emptyDir": {}}]))
+    assert asked_within(lab) == (403, "text/html", "<h1>403 Forbidden</h1>\n")
+    assert asked_within(lab, "/a.txt")[0] == 404
+    assert asked_within(lab, "/a/")[0] == 404
+
+
+def test_a_configmap_is_served_by_the_types_of_its_files() -> None:
+    data = {"index.html": "<p>shop</p>", "a.json": "{}", "b.txt": "b"}
+    pages = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "pages", "namespace": "default"},
+        "data": data,
+    }
+    lab = lab_of(pages, nginx([{"name": "html", "configMap": {"name": "pages"}}]))
+    assert asked_within(lab) == (200, "text/html", "<p>shop</p>")
+    assert asked_within(lab, "/a.json?x=1") == (200, "application/json", "{}")
+    assert asked_within(lab, "/x/../b.txt") == (200, "text/plain", "b")
+    assert asked_within(lab, "/../../../etc/hostname")[0] == 404
+
+
+def test_names_are_looked_up_as_the_name_service_has_them() -> None:
+    headless = service("nginx", clusterIP="None")
+    headless["spec"]["selector"] = {"app": "nginx"}
+    lab = lab_of(headless, nginx(hostname="web-0", subdomain="nginx"), policy("deny", app="deaf"))
+    shop, own = lab.get("pods", "shop"), lab.get("pods", "nginx")["status"]["podIP"]
+    found = network(lab)
+    assert found.look_up(shop, "nginx") == Meant("nginx.default.svc.cluster.local", (own,))
+    assert found.look_up(shop, "web-0.nginx") == Meant("web-0.nginx.default.svc.cluster.local", (own,))
+    web = lab.get("services", "web")["spec"]["clusterIP"]
+    assert found.look_up(shop, "web.default") == Meant("web.default.svc.cluster.local", (web,))
+    assert found.look_up(shop, "nope") is None

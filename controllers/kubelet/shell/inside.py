@@ -99,7 +99,8 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
     }
     files |= own_group(pod, container) | processes(container)
-    files |= answers.files_of(str(container.get("image", "")))
+    own = answers.files_of(str(container.get("image", "")))
+    files |= own
     for one in (spec.get("securityContext") or {}).get("sysctls") or ():
         files["/proc/sys/" + str(one.get("name")).replace(".", "/")] = f"{one.get('value')}\n"
     folders = {f"/{name}" for name in _FOLDERS}
@@ -118,6 +119,9 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
             files[path] = held[within]
         else:
             folders.add(path)
+            for hidden in own:
+                if hidden.startswith(f"{path}/"):
+                    files.pop(hidden, None)
             files |= {f"{path}/{name}": text for name, text in held.items()}
         made = volume.keys() & {"configMap", "secret", "projected", "downwardAPI"}
         (fixed if made or mount.get("readOnly") else writable).append(path)

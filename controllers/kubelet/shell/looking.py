@@ -13,7 +13,6 @@ from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.cgroups import PROCESSORS, ROOT
 from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.counting import COUNTING
-from controllers.kubelet.shell.inside import DOMAIN
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import SIMULATED, TEXT, is_folder, options, wrong
 from controllers.kubelet.shell.running import Running, Wrote
@@ -224,25 +223,17 @@ def _nslookup(call: Call) -> Running:
     _, names = options(call)
     if not names:
         return (yield from wrong(call, "usage: nslookup HOST"))
+    if call.shell.send is None:
+        return (yield from wrong(call, SIMULATED))
     dns = ((call.inside.facts.get("services", "kube-system", "kube-dns") or {}).get("spec") or {}).get("clusterIP")
     server = dns or DNS_ADDRESS
     yield Wrote(1, f"Server:\t\t{server}\nAddress:\t{server}:53\n\n")
-    whole, address = _resolved(call, names[0])
-    if not address:
-        yield Wrote(1, f"** server can't find {whole}: NXDOMAIN\n\n")
+    meant = call.shell.send.look_up(names[0].lower())
+    if meant is None:
+        yield Wrote(1, f"** server can't find {names[0]}: NXDOMAIN\n\n")
         return 1
-    yield Wrote(1, f"Name:\t{whole}\nAddress: {address}\n\n")
+    yield Wrote(1, "".join(f"Name:\t{meant.whole}\nAddress: {address}\n" for address in meant.addresses) + "\n")
     return 0
-
-
-def _resolved(call: Call, name: str) -> tuple[str, str]:
-    """Return (the whole name of a Service, its virtual address or nothing)."""
-    parts = name.rstrip(".").removesuffix(f".{DOMAIN}").removesuffix(".svc").split(".")
-    service, namespace = parts[0], parts[1] if len(parts) > 1 else call.inside.namespace
-    found = call.inside.facts.get("services", namespace, service) if len(parts) < 3 else None
-    address = str(((found or {}).get("spec") or {}).get("clusterIP") or "")
-    whole = f"{service}.{namespace}.svc.{DOMAIN}" if found is not None else name
-    return whole, "" if address == "None" else address
 
 
 def _no_process(call: Call) -> Running:

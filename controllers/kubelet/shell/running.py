@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from controllers.kinds.clustersim.target import Target
 
@@ -82,8 +82,21 @@ class Came(NamedTuple):
         return [*named, ("Content-Type", self.type), ("Content-Length", str(len(self.body.encode())))]
 
 
-Send = Callable[[Target], Came]
-"""Sends a request of a container through the cluster, and says what comes of it."""
+class Meant(NamedTuple):
+    """What a name means: the whole name, and its addresses."""
+
+    whole: str
+    addresses: tuple[str, ...]
+
+
+class Send(Protocol):
+    """Sends what a container asks through the cluster."""
+
+    def __call__(self, target: Target) -> Came:
+        """Return what comes of a request."""
+
+    def look_up(self, host: str) -> Meant | None:
+        """Return what the cluster's name service says of a name; None: there is no such name."""
 
 
 class Exit(Exception):

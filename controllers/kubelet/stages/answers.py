@@ -62,6 +62,13 @@ class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the program calls itself in the header `Server`; empty: it does not."""
 
 
+class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The folder whose files containers of an image serve, where others than the image's own lie there."""
+
+    folder: Annotated[str, msgspec.Meta(pattern="^/.*[^/]$")]
+    image: str = "*"
+
+
 class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of it; of each list the first that fits counts, of files all that fit."""
 
@@ -70,6 +77,11 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: tuple[File, ...] = ()
     programs: tuple[Programs, ...] = ()
     pages: tuple[Page, ...] = ()
+    roots: tuple[Root, ...] = ()
+
+    def root_of(self, image: str) -> str:
+        """Return the folder whose files an image serves; empty: it serves none."""
+        return next((one.folder for one in self.roots if fnmatchcase(image, one.image)), "")
 
     def of_page(self, image: str, path: str) -> Page:
         """Return what a request is answered with; nothing is in it where the stages do not say it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controllers.kinds.clustersim.target import Target
-from controllers.kubelet.shell.running import Came
+from controllers.kubelet.shell.running import Came, Meant
 from tests.controllers.kubelet.test_shell import CONTAINER, done, shell_in
 
 OK = Came("ok", 200, "", "10.96.0.5", "hello\n")
@@ -15,6 +15,21 @@ LATE = Came("timeout", 0, "NetworkPolicy", "10.96.0.5")
 HANGS = Came("timeout", 0, "Hangs", "10.96.0.5")
 NOBODY = Came("unresolved", 0, "NoSuchName")
 AWAY = Came("outside", 0, "LeftTheCluster")
+
+
+class Sends:
+    """Answers every request alike, and remembers them."""
+
+    def __init__(self, came: Came) -> None:
+        self.asked: list[Target] = []
+        self._came = came
+
+    def __call__(self, target: Target) -> Came:
+        self.asked.append(target)
+        return self._came
+
+    def look_up(self, host: str) -> Meant | None:
+        return None
 
 
 @pytest.mark.parametrize(
@@ -74,31 +89,19 @@ AWAY = Came("outside", 0, "LeftTheCluster")
 )  # fmt: skip
 def test_what_commands_say_of_what_came(script: str, came: Came, out: str, errors: str, code: int, waited: int) -> None:
     shell = shell_in({**CONTAINER, "image": "toolbox"})
-    asked: list[Target] = []
-
-    def send(target: Target) -> Came:
-        asked.append(target)
-        return came
-
-    shell.send = send
+    shell.send = sends = Sends(came)
     assert done(shell, script) == (out, errors, code, waited)
-    assert len(asked) <= 1
+    assert len(sends.asked) <= 1
 
 
 def test_what_is_asked_for() -> None:
-    asked: list[Target] = []
-
-    def send(target: Target) -> Came:
-        asked.append(target)
-        return OK
-
     shell = shell_in({**CONTAINER, "image": "toolbox"})
-    shell.send = send
+    shell.send = sends = Sends(OK)
     done(shell, "curl -s https://Web.Shop/a?b=1 http://x; sh -c 'wget -qO- http://10.96.0.9:8080'; nc -z db 5432")
-    assert asked == [Target("web.shop", 443, "/a?b=1"), Target("10.96.0.9", 8080, "/"), Target("db", 5432, "/")]
+    assert sends.asked == [Target("web.shop", 443, "/a?b=1"), Target("10.96.0.9", 8080, "/"), Target("db", 5432, "/")]
 
 
-@pytest.mark.parametrize("program", ["wget", "curl", "nc"])
+@pytest.mark.parametrize("program", ["wget", "curl", "nc", "nslookup"])
 def test_without_a_network_there_is_none(program: str) -> None:
     shell = shell_in({**CONTAINER, "image": "toolbox"})
     assert done(shell, f"{program} web 80")[1] == f"{program}: this container is simulated: no process runs in it\n"

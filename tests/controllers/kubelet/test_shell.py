@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.shell.inside import expanded, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Reads, Sent, TooLong, Waits
+from controllers.kubelet.shell.running import Came, Meant, Reads, Sent, TooLong, Waits
 from controllers.kubelet.stages.pods import STAGES
 from tests.tools.lab import Document
 
@@ -230,10 +231,25 @@ def test_volumes_show_their_files_and_cannot_be_written() -> None:
     assert (out, wrong, code) == ("", "sh: can't create /etc/conf/new: Read-only file system\n", 1)
 
 
-def test_names_of_services_are_found() -> None:
-    service = {"kind": "Service", "metadata": {"name": "db", "namespace": "shop"}, "spec": {"clusterIP": "10.96.0.7"}}
-    assert "Address: 10.96.0.7" in done(shell_in(CONTAINER, service), "nslookup db")[0]
-    assert done(shell_in(CONTAINER, service), "nslookup db.other")[2] == 1
+class Names:
+    """Knows one name."""
+
+    def __call__(self, target: Target) -> Came:
+        return Came("refused")
+
+    def look_up(self, host: str) -> Meant | None:
+        return Meant("db.shop.svc.cluster.local", ("10.128.1.4", "10.128.2.5")) if host == "db" else None
+
+
+def test_names_are_looked_up_where_the_cluster_is_asked() -> None:
+    shell = shell_in()
+    shell.send = Names()
+    whole = "Name:\tdb.shop.svc.cluster.local\nAddress: "
+    assert done(shell, "nslookup DB")[0].endswith(f"{whole}10.128.1.4\n{whole}10.128.2.5\n\n")
+    assert done(shell, "nslookup db.other")[::2] == (
+        "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n** server can't find db.other: NXDOMAIN\n\n",
+        1,
+    )
     assert "nameserver 10.96.0.10\noptions ndots:5" in done(shell_in(), "cat /etc/resolv.conf")[0]
     assert "10.128.1.2\tweb\n" in done(shell_in(), "cat /etc/hosts")[0]
 
