@@ -323,7 +323,7 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
 
 def _seal(principal: Principal, store: SqlStore, target: Target, verb: str) -> Seal:
     """Return what an open poll keeps from whoever asks, as far as the request could tell it."""
-    told = target.kind.stored_resource in CUT or target.kind.computed is not None
+    told = target.kind.stored_resource in CUT or target.kind.computed is not None or target.simulated
     # Nothing is known yet of what is only being made; it is also what is asked most often.
     return sealing.seal_for(principal, store) if told and (verb != "create" or target.name) else NO_SEAL
 

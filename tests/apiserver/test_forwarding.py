@@ -61,11 +61,11 @@ def put(api: Api, namespace: str, name: str = "web", phase: str = "Running", nod
 
 
 @contextlib.contextmanager
-def serving(api: Api, binary: str, *asked: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+def serving(api: Api, binary: str, *asked: str, role: str = "teacher") -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """Yield (a port of this machine that kubectl serves, kubectl)."""
     with subprocess.Popen(
         [binary, *asked],
-        env=api.kubectl_environment(tls=True),
+        env=api.kubectl_environment(role, tls=True),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -156,6 +156,10 @@ def test_who_may_not_run_commands_forwards_no_ports(api: Api, namespace: str, bi
     assert 'pods "none" not found' in kubectl(api, binary, *asked, "none", ":80")
     for role in ("viewer", "student"):
         assert 'cannot create resource "pods/portforward"' in kubectl(api, binary, *asked, "web", ":80", role=role)
+    home, name = api.made["studentNamespace"], f"mine-{namespace}"
+    put(api, home, name)
+    with serving(api, binary, "-n", home, "port-forward", name, ":80", role="student") as (port, _):
+        assert got(port) == f"<h1>Welcome to nginx!</h1>\n<p>{name} on n1</p>\n"
 
 
 def test_a_page_is_reached_through_kubectl_proxy(api: Api, namespace: str, binary: str) -> None:
@@ -229,3 +233,16 @@ def test_who_asks_by_no_websocket_is_told(api: Api, namespace: str) -> None:
     for method in ("GET", "POST"):
         status, answer, _ = api.request(method, f"/api/v1/namespaces/{namespace}/pods/web/portforward")
         assert (status, TUNNEL in answer["message"]) == (501, True)
+
+
+def test_students_reach_what_is_in_their_own_namespace_by_proxy(api: Api, namespace: str) -> None:
+    home, name = api.made["studentNamespace"], f"mine-{namespace}"
+    put(api, home, name)
+    put(api, namespace)
+    own, other = f"/api/v1/namespaces/{home}/pods/{name}/proxy/", f"/api/v1/namespaces/{namespace}/pods/web/proxy/"
+    for method in ("GET", "POST", "DELETE"):
+        assert api.request(method, own, role="student")[0] == 200
+        status, answer, _ = api.request(method, other, role="student")
+        assert (status, 'resource "pods/proxy"' in answer["message"]) == (403, True)
+        assert api.request(method, own, role="viewer")[0] == 403
+    assert api.request("GET", "/api/v1/nodes/n1/proxy/", role="student")[0] == 403

@@ -29,6 +29,7 @@ def test_a_script_creates_patches_watches_and_looks_into_pods(place: Place) -> N
     assert found["watched"] == ["ADDED", "DELETED"]
     assert found["status"]["status"] == "Success"
     assert "etc" in found["output"].split()
+    assert found["page"].startswith("HTTP/1.1 200 OK\r\n")
     assert found["refused"] == "Unexpected server response: 404"
     assert "nginx" in found["log"]
     assert found["scale"] == 1

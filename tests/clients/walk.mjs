@@ -1,6 +1,6 @@
 // Walks through a session with @kubernetes/client-node; prints what it found as one line of JSON.
 // Usage: node walk.mjs KUBECONFIG
-import { Writable } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import * as k8s from "@kubernetes/client-node";
 
 const config = new k8s.KubeConfig();
@@ -86,6 +86,16 @@ const collector = () => {
   });
   return { kept, stream };
 };
+found.page = await once(async (resolve, reject) => {
+  const forward = new k8s.PortForward(config);
+  // Where it ends the client hangs up, before there is an answer.
+  const request = new PassThrough();
+  request.write("GET / HTTP/1.0\r\n\r\n");
+  const page = collector();
+  const told = await forward.portForward("default", pod.metadata.name, [80], page.stream, null, request).catch(reject);
+  told.on("close", () => resolve(page.kept.text));
+});
+
 const exec = new k8s.Exec(config);
 const listed = collector();
 found.status = await once((resolve, reject) => {

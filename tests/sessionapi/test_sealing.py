@@ -45,6 +45,7 @@ PATHS = [
     "/apis/clustersim.io/v1/polls",
     "/apis/metrics.k8s.io/v1beta1/pods",
     "/api/v1/namespaces/default/pods/vip/log",
+    "/api/v1/namespaces/default/services/front/proxy/",
 ]
 WATCHED = [PATHS[0], PATHS[6], PATHS[8], PATHS[9], PATHS[10]]
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
@@ -103,7 +104,9 @@ async def made(*, alone: bool) -> AsyncIterator[Room]:
         room.alone = alone
         await room.node("n1", "1")
         container = {"name": "c", "image": "nginx:1.27", "resources": {"requests": {"cpu": "3"}}}
-        pod = {"metadata": {"name": POD}, "spec": {"containers": [container]}}
+        pod = {"metadata": {"name": POD, "labels": {"app": POD}}, "spec": {"containers": [container]}}
+        service = {"metadata": {"name": "front"}, "spec": {"selector": {"app": POD}, "ports": [{"port": 80}]}}
+        await room.made("/api/v1/namespaces/default/services", service)
         room.uid = (await room.made("/api/v1/namespaces/default/pods", pod))["metadata"]["uid"]
         await room.run(30)
         room.before = sessions_revision(await room.session("teacher", "GET", "/clock"))

@@ -80,18 +80,18 @@ def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
     return max(0, int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if asked is None else asked))
 
 
-def _connected(name: str, options: str, *, students: bool = False) -> Subresource:
+def _connected(name: str, options: str) -> Subresource:
     verbs = ("create", "get")
-    return Subresource(name, verbs=verbs, body=("", "v1", options), simulated=True, students=students)
+    return Subresource(name, verbs=verbs, body=("", "v1", options), simulated=True, students=True)
 
 
 _PROCESS: Final = (
     Subresource("log", verbs=("get",), simulated=True, students=True),
-    *(_connected(name, f"Pod{name.title()}Options", students=True) for name in ("attach", "exec")),
+    *(_connected(name, f"Pod{name.title()}Options") for name in ("attach", "exec")),
     _connected("portforward", "PodPortForwardOptions"),
     proxy("PodProxyOptions", to_pod),
 )
-"""What only a running process could answer: the stages do, or it is refused with the reason."""
+"""What only a running process could answer: the stages do."""
 
 KIND: Final = Kind(
     "Pod",
