@@ -46,7 +46,9 @@ test("of what a pod does not ask for nothing is said", () => {
   assert.equal(formatRequests(3000, 0), "3 CPU");
   assert.equal(formatRequests(0, 2 ** 30), "1 Gi");
   assert.equal(formatRequests(0, 0), "");
-  assert.deepEqual([[500, 2 ** 29], [500, 0], [0, 0]].map(([cpu, memory]) => formatAsked(cpu, memory)), ["500m cpu · 512 Mi", "500m cpu", ""]);
+  assert.deepEqual([[500, 2 ** 29], [500, 0], [0, 0]].map(([cpu = 0, memory = 0]) => formatAsked({ cpuMilli: cpu, memoryBytes: memory })),
+    ["500m cpu · 512 Mi", "500m cpu", ""]);
+  assert.equal(formatAsked({ cpuMilli: 2000, memoryBytes: 0, extended: { "nvidia.com/gpu": 1, "example.com/lane": 0 } }), "2 cpu · 1 nvidia.com/gpu");
 });
 
 test("what the scheduler counts otherwise is taken as it is told: an impossible resize is held, not wished", () => {

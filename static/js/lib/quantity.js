@@ -76,12 +76,12 @@ export function formatRequests(cpuMilli, memoryBytes) {
 }
 
 /**
- * The same where there is room: "500m cpu · 512 Mi"; "" where a pod asks for nothing.
- * @param {number} cpuMilli
- * @param {number} memoryBytes
+ * The same where there is room: "500m cpu · 512 Mi · 1 nvidia.com/gpu"; "" where a pod asks for nothing.
+ * @param {{cpuMilli: number, memoryBytes: number, extended?: Readonly<Record<string, number>>}} asked
  */
-export function formatAsked(cpuMilli, memoryBytes) {
-  return [cpuMilli ? `${formatCpu(cpuMilli)} cpu` : "", memoryBytes ? formatMemory(memoryBytes) : ""].filter(Boolean).join(" · ");
+export function formatAsked({ cpuMilli, memoryBytes, extended = {} }) {
+  const others = Object.entries(extended).map(([name, amount]) => (amount ? `${amount} ${name}` : ""));
+  return [cpuMilli ? `${formatCpu(cpuMilli)} cpu` : "", memoryBytes ? formatMemory(memoryBytes) : "", ...others].filter(Boolean).join(" · ");
 }
 
 /**

@@ -9,6 +9,7 @@ import { endReason } from "../state/eviction.js";
 import { formatAsked, formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
+import { podRequests } from "../state/selectors.js";
 import { h } from "../dom/h.js";
 import { stateOf } from "./field.js";
 import { drawSmallTile } from "./tiles.js";
@@ -108,7 +109,7 @@ export function mountLens(host) {
   function showTip(input, { node, glyph }, at) {
     lens.hidden = frame.hidden = true;
     const lines = glyph
-      ? [glyph.key, [stateWords(glyph, input.lang), formatAsked(glyph.cpuMilli, glyph.memoryBytes) || text(input.lang, "stage.noRequests"),
+      ? [glyph.key, [stateWords(glyph, input.lang), formatAsked(glyph.pod ? podRequests(glyph.pod) : glyph) || text(input.lang, "stage.noRequests"),
         text(input.lang, "hand.priority", { n: glyph.priority })].join(" · ")]
       : [node.name, describe(input, node)];
     tip.replaceChildren(h("b", { text: lines[0] }), h("span", { text: lines[1] }));

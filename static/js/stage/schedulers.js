@@ -6,7 +6,7 @@
 /** @import { Glyph, Model } from "./model.js" */
 import { formatAsked } from "../lib/quantity.js";
 import { counted, number, text } from "../lib/text.js";
-import { leaseSeen, replicas } from "../state/selectors.js";
+import { leaseSeen, podRequests, replicas } from "../state/selectors.js";
 import { crashedSchedulers } from "../state/undecided.js";
 import { breakable, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
@@ -296,7 +296,7 @@ function sentenceOf(last, pod, lang) {
 function asks(glyph, lang) {
   if (!glyph) return [];
   const spec = glyph.pod?.spec ?? {};
-  const lines = [formatAsked(glyph.cpuMilli, glyph.memoryBytes) || text(lang, "stage.noRequests")];
+  const lines = [formatAsked(glyph.pod ? podRequests(glyph.pod) : glyph) || text(lang, "stage.noRequests")];
   const nominated = glyph.pod?.status?.nominatedNodeName;
   if (nominated) lines.push(text(lang, "hand.nominated", { node: nominated }));
   for (const [name, value] of Object.entries(spec["nodeSelector"] ?? {})) {
