@@ -48,7 +48,7 @@ test("of what a pod does not ask for nothing is said", () => {
   assert.equal(formatRequests(0, 0), "");
   assert.deepEqual([[500, 2 ** 29], [500, 0], [0, 0]].map(([cpu = 0, memory = 0]) => formatAsked({ cpuMilli: cpu, memoryBytes: memory })),
     ["500m cpu · 512 Mi", "500m cpu", ""]);
-  assert.equal(formatAsked({ cpuMilli: 2000, memoryBytes: 0, extended: { "nvidia.com/gpu": 1, "example.com/lane": 0 } }), "2 cpu · 1 nvidia.com/gpu");
+  assert.equal(formatAsked({ cpuMilli: 2000, memoryBytes: 0, extended: { "nvidia.com/gpu": 1, "example.com/lane": 0 } }), "2 cpu · 1\u00a0nvidia.com/gpu");
 });
 
 test("what the scheduler counts otherwise is taken as it is told: an impossible resize is held, not wished", () => {

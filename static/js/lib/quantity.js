@@ -80,7 +80,7 @@ export function formatRequests(cpuMilli, memoryBytes) {
  * @param {{cpuMilli: number, memoryBytes: number, extended?: Readonly<Record<string, number>>}} asked
  */
 export function formatAsked({ cpuMilli, memoryBytes, extended = {} }) {
-  const others = Object.entries(extended).map(([name, amount]) => (amount ? `${amount} ${name}` : ""));
+  const others = Object.entries(extended).map(([name, amount]) => (amount ? `${amount}\u00a0${name}` : ""));
   return [cpuMilli ? `${formatCpu(cpuMilli)} cpu` : "", memoryBytes ? formatMemory(memoryBytes) : "", ...others].filter(Boolean).join(" · ");
 }
 
