@@ -18,7 +18,7 @@ import { createGuests } from "./guests.js";
 import { listenToHands } from "./hands.js";
 import { tagOf } from "./lib/languages.js";
 import { TICK_MS, untilNext } from "./lib/paced.js";
-import { loadTexts, text } from "./lib/text.js";
+import { counted, loadTexts, text } from "./lib/text.js";
 import { dockHeight, mayReloadFor, rememberSession, sharesLooks } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_UNAUTHORIZED, openSocket } from "./net/socket.js";
@@ -382,7 +382,7 @@ function renderFrame(showing) {
   const banner = region("banner");
   const key = ui.connection === "offline" ? "offline" : view.ready ? "" : ui.connection === "live" ? "loading" : "connecting";
   banner.hidden = !key;
-  if (key) banner.textContent = text(ui.lang, key, { revision: view.revision });
+  if (key) banner.textContent = counted(ui.lang, key, { revision: view.revision });
   banner.classList.toggle("bad", key === "offline");
   topbar.render(showing, ui);
   announcer.render(showing, ui);
