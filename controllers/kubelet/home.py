@@ -80,6 +80,9 @@ class Home(Protocol):
     def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
         """Return what a container's environment lacks; empty: nothing. The pod is looked at again when it comes."""
 
+    def lacks(self, pod: Document, container: Mapping[str, Any]) -> bool:
+        """Return whether a Service is not there that a container waits for; the pod is looked at again then."""
+
     def arrived(self, machine: Machine) -> None:
         """An image was pulled: the node's status will list it."""
 

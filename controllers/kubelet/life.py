@@ -124,6 +124,8 @@ class Life:
         if over_limit(self.pod, container.spec):
             return Outcome(OOM_MS, KILLED, "OOMKilled")
         init = container.init and not container.sidecar
+        if init and self.home.lacks(self.pod, container.spec):
+            return None
         init_ms = self.drawn(self.home.stages.waits.init, f"complete/{container.name}") if init else 0
         task = self.policy != "Always" and not container.sidecar
         if container.ephemeral:

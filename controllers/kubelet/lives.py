@@ -24,6 +24,7 @@ from controllers.kubelet.keeping import kept_by
 from controllers.kubelet.life import Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
+from controllers.kubelet.needs import SERVICE_NAME, SLICES, is_there
 from controllers.kubelet.orders import Orders, orders_of
 from controllers.kubelet.resizing import counts
 from controllers.kubelet.scripts import Scripts, Watched
@@ -44,7 +45,7 @@ REPORT_MS: Final = 10_000
 """New images appear in a node's status this often at most."""
 
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
-WATCHED: Final = ("configmaps", "nodes", "persistentvolumeclaims", "pods", SCHEDULERS, "secrets")
+WATCHED: Final = ("configmaps", SLICES, "nodes", "persistentvolumeclaims", "pods", SCHEDULERS, "secrets", "services")
 DUE: Final = "pods"
 REPORT: Final = "report"
 """Timers: pods are due; images are reported."""
@@ -90,8 +91,11 @@ class Lives:
         self._pods.add_index("claim", claims_of_pod, of=(POD_VOLUMES,))
         self._pods.add_index("uid", _by_uid)
         self._claims.add_handler(self._claim_changed)
-        for resource in ("configmaps", "secrets"):
+        for resource in ("configmaps", "secrets", "services"):
             informers[resource].add_handler(self._object_changed)
+        self._services, self._slices = informers["services"], informers[SLICES]
+        self._slices.add_index("service", _service_of_slice)
+        self._slices.add_handler(self._slice_changed)
         self._pods.add_handler(self._pod_changed)
         self._living: dict[str, _Living] = {}
         self._due: list[tuple[int, int, str]] = []
@@ -360,17 +364,35 @@ class Lives:
         metadata = pod["metadata"]
         self._wanted[metadata["uid"]] = (resource, metadata["namespace"], name)
 
+    def lacks(self, pod: Document, container: Mapping[str, Any]) -> bool:
+        """Return whether a Service is not there that a container waits for; the pod is looked at again then."""
+        for need in self.scripts.needs(pod, container, self.stages.answers):
+            slices = self._slices.indexed("service", f"{need.namespace}/{need.name}")
+            if not is_there(need, self._services.get, slices):
+                self._wanted[pod["metadata"]["uid"]] = ("services", need.namespace, need.name)
+                return True
+        return False
+
+    def _slice_changed(self, old: Document | None, new: Document | None) -> None:
+        """Endpoints of a Service changed: who waits for it is looked at again."""
+        if self._wanted:
+            for place in dict.fromkeys(key for one in (old, new) if one is not None for key in _service_of_slice(one)):
+                self._wake(*place.split("/"))
+
     def _object_changed(self, old: Document | None, new: Document | None) -> None:
-        """A ConfigMap or Secret changed: who waits for it is looked at again."""
+        """A ConfigMap, Secret or Service changed: who waits for it is looked at again."""
         document = new or old
         assert document is not None, "a change has a state before or after"
         metadata = document["metadata"]
         if (metadata["namespace"], metadata["name"]) == (STAGES_NAMESPACE, STAGES_NAME):
             self._stages_changed = True
-        wanted = (metadata["namespace"], metadata["name"])
+        self._wake(metadata["namespace"], metadata["name"])
+
+    def _wake(self, namespace: str, name: str) -> None:
+        """Look again at the pods that wait for an object of this name."""
         for uid, (_, *place) in list(self._wanted.items()):
             pod = self.pod(uid)
-            if tuple(place) == wanted and pod is not None:
+            if place == [namespace, name] and pod is not None:
                 self._living.pop(uid, None)
                 self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
 
@@ -405,6 +427,13 @@ def _matters(pod: Mapping[str, Any]) -> Any:
         pod["spec"],
         pod.get("status"),
     )
+
+
+def _service_of_slice(slice_: Document) -> list[str]:
+    """Index slices by their Service, `namespace/name`."""
+    metadata = slice_["metadata"]
+    name = (metadata.get("labels") or {}).get(SERVICE_NAME)
+    return [f"{metadata['namespace']}/{name}"] if name else []
 
 
 def _by_uid(pod: Mapping[str, Any]) -> list[str]:

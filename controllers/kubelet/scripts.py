@@ -14,6 +14,7 @@ from typing import Any, Final
 from controllers.kit.informer import Informers
 from controllers.kubelet.containers import Container, Containers
 from controllers.kubelet.keeping import Change, Mount, kept_by, mount_of, mounts_of
+from controllers.kubelet.needs import Need, needs_of
 from controllers.kubelet.outcomes import SHELLS, Outcome
 from controllers.kubelet.playing import Probed, Run, ask, play
 from controllers.kubelet.shell.inside import Facts, look_inside
@@ -72,6 +73,10 @@ class Scripts:
         if not scripted or container.spec.get("stdin"):
             return None
         return self._run(pod, container, answers, unix_ms).outcome
+
+    def needs(self, pod: Mapping[str, Any], container: Mapping[str, Any], answers: Answers) -> tuple[Need, ...]:
+        """Return the Services that a container's script waits for."""
+        return needs_of(look_inside(pod, container, self._facts, answers))
 
     def disk(
         self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int

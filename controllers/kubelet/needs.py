@@ -1,0 +1,127 @@
+"""What an init container waits for: `until nslookup db; do sleep 2; done`, and whether that is there.
+
+Of its script as much is read as is needed: what it asks, and of whom. Source of the form:
+kubernetes.io/docs/concepts/workloads/pods/init-containers.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from controllers.kinds.clustersim.target import BadTarget, read_target
+from controllers.kubelet.outcomes import SHELLS
+from controllers.kubelet.shell.inside import DOMAIN, Inside
+
+SLICES: Final = "endpointslices.discovery.k8s.io"
+SERVICE_NAME: Final = "kubernetes.io/service-name"
+
+_WAITS: Final = re.compile(r"\b(?:until|while\s+!)\s+(.+?)\s*[;\n]\s*do\b", re.DOTALL)
+_NAMESPACE: Final = re.compile(
+    r"(?:\$\(|`)\s*cat\s+/var/run/secrets/kubernetes\.io/serviceaccount/namespace\s*(?:\)|`)"
+)
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_LOOKS_UP: Final = frozenset({"nslookup", "host", "dig"})
+_FETCHES: Final = frozenset({"wget", "curl"})
+_CONNECTS: Final = frozenset({"nc", "ncat", "telnet"})
+_BY_OPTION: Final = frozenset({"pg_isready", "psql", "mysqladmin", "mysql", "redis-cli", "mongosh"})
+
+Get = Callable[[str, str], Mapping[str, Any] | None]
+"""(namespace, name) → the Service."""
+
+
+class Need(NamedTuple):
+    """A Service that has to be there; `answers`: one of its pods has to be ready as well."""
+
+    namespace: str
+    name: str
+    answers: bool
+
+
+def needs_of(inside: Inside) -> tuple[Need, ...]:
+    """Return what the script of a container waits for, as far as that is a Service of the cluster."""
+    words = inside.words
+    if len(words) < 3 or words[0].rpartition("/")[2] not in SHELLS or not words[1].endswith("c"):
+        return ()
+    text = _NAMESPACE.sub(inside.namespace, words[2])
+    text = _VARIABLE.sub(lambda found: inside.environment.get(found[1] or found[2], ""), text)
+    return tuple(need for found in _WAITS.finditer(text) for need in _of_command(found[1], inside.namespace))
+
+
+def _of_command(text: str, namespace: str) -> Iterator[Need]:
+    try:
+        words = shlex.split(re.split(r"[|&<>;]|\d>", text)[0])
+    except ValueError:
+        return
+    if not words:
+        return
+    name, rest = words[0].rpartition("/")[2], words[1:]
+    named = [word for word in rest if not word.startswith("-")]
+    host = ""
+    if name in _LOOKS_UP and named:
+        host = named[0]
+    elif name in _CONNECTS and len(named) > 1:
+        # Before the port; what options are given comes first.
+        host = named[-2]
+    elif name == "getent" and len(named) > 1:
+        host = named[1]
+    elif name in _FETCHES:
+        host = next((found for word in named if (found := _host_of(word)) and ("://" in word or word == named[-1])), "")
+    elif name in _BY_OPTION:
+        host = _by_option(rest)
+    place = _service_of(host.lower().rstrip("."), namespace)
+    if place is not None:
+        yield Need(*place, answers=name not in _LOOKS_UP and name != "getent")
+
+
+def _host_of(word: str) -> str:
+    try:
+        target = read_target(word)
+    except BadTarget:
+        return ""
+    return "" if target.is_address else target.host
+
+
+def _by_option(words: Sequence[str]) -> str:
+    for index, word in enumerate(words):
+        if word in ("-h", "--host") and index + 1 < len(words):
+            return words[index + 1]
+        if word.startswith("--host="):
+            return word.partition("=")[2]
+        if word.startswith("-h") and len(word) > 2:
+            return word[2:]
+    return ""
+
+
+def _service_of(host: str, namespace: str) -> tuple[str, str] | None:
+    """Return (namespace, name) of the Service that a name is of; None: it is of none, or of the world outside."""
+    parts = host.removesuffix(f".{DOMAIN}").removesuffix(".svc").split(".")
+    whole = host.endswith((f".{DOMAIN}", ".svc"))
+    if not host or not re.fullmatch(r"[a-z0-9.-]+", host) or parts[0].isdecimal() or host == "localhost":
+        return None
+    match parts:
+        case [name]:
+            return namespace, name
+        case [name, place]:
+            return place, name
+        case [_, name, place] if whole:
+            # A pod of a headless Service.
+            return place, name
+        case _:
+            return None
+
+
+def is_there(need: Need, get: Get, slices: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a need is met; `slices` are those of its Service."""
+    service = get(need.namespace, need.name)
+    if service is None:
+        return False
+    spec = service["spec"]
+    if spec.get("type") == "ExternalName":
+        return True
+    if not need.answers and spec.get("clusterIP") not in ("None", "", None):
+        return True
+    endpoints = (one for slice_ in slices for one in slice_.get("endpoints") or ())
+    return any((one.get("conditions") or {}).get("ready") is not False for one in endpoints)
