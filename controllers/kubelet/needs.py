@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import BadTarget, read_target
+from controllers.kinds.core.service_names import service_of_name
 from controllers.kubelet.outcomes import SHELLS
-from controllers.kubelet.shell.inside import DOMAIN, Inside
+from controllers.kubelet.shell.inside import Inside
 
 SLICES: Final = "endpointslices.discovery.k8s.io"
 SERVICE_NAME: Final = "kubernetes.io/service-name"
@@ -71,7 +72,7 @@ def _of_command(text: str, namespace: str) -> Iterator[Need]:
         host = next((found for word in named if (found := _host_of(word)) and ("://" in word or word == named[-1])), "")
     elif name in _BY_OPTION:
         host = _by_option(rest)
-    place = _service_of(host.lower().rstrip("."), namespace)
+    place = service_of_name(host, namespace)
     if place is not None:
         yield Need(*place, answers=name not in _LOOKS_UP and name != "getent")
 
@@ -93,24 +94,6 @@ def _by_option(words: Sequence[str]) -> str:
         if word.startswith("-h") and len(word) > 2:
             return word[2:]
     return ""
-
-
-def _service_of(host: str, namespace: str) -> tuple[str, str] | None:
-    """Return (namespace, name) of the Service that a name is of; None: it is of none, or of the world outside."""
-    parts = host.removesuffix(f".{DOMAIN}").removesuffix(".svc").split(".")
-    whole = host.endswith((f".{DOMAIN}", ".svc"))
-    if not host or not re.fullmatch(r"[a-z0-9.-]+", host) or parts[0].isdecimal() or host == "localhost":
-        return None
-    match parts:
-        case [name]:
-            return namespace, name
-        case [name, place]:
-            return place, name
-        case [_, name, place] if whole:
-            # A pod of a headless Service.
-            return place, name
-        case _:
-            return None
 
 
 def is_there(need: Need, get: Get, slices: Sequence[Mapping[str, Any]]) -> bool:

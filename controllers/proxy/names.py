@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
 from typing import Any, Final, NamedTuple, Protocol
 
+from controllers.kinds.core.service_names import DOMAIN
 from controllers.proxy.endpoints import Endpoint
 from scheduler_core.api.document import Document
 
-DOMAIN: Final = "cluster.local"
 NDOTS: Final = 5
 """Names with fewer dots are first looked up below the search list."""
 

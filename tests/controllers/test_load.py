@@ -71,6 +71,7 @@ def behind(uid: str, *, ready: str = "True", app: str = "web", **annotations: st
         ("web.default", "shop", True),
         ("web.default.svc", "shop", True),
         ("web.default.svc.cluster.local", "shop", True),
+        ("web-0.web.default.svc", "shop", True),
         ("web.default.com", "shop", False),
         ("10.96.0.9", "shop", True),
         ("10.96.0.8", "shop", False),

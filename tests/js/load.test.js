@@ -42,7 +42,7 @@ test("requests of a pod's loop are spread over who is ready, and cost what the p
 test("names lead as they do in the cluster, and addresses", () => {
   for (const [host, milli] of /** @type {[string, number][]} */ ([
     ["web", 20], ["web.default", 20], ["web.default.svc", 20], ["web.default.svc.cluster.local", 20], ["10.96.0.9", 20],
-    ["web.shop", 0], ["web.default.com", 0], ["other", 0], ["10.96.0.8", 0],
+    ["a.web.default.svc", 20], ["a.web.default", 0], ["web.shop", 0], ["web.default.com", 0], ["other", 0], ["10.96.0.8", 0],
   ])) assert.equal(loads(service, serving("a"), generator({ host, rate: 1 }))["a"], milli, host);
 });
 

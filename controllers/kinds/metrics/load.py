@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import BadTarget, Target, read_target
+from controllers.kinds.core.service_names import service_of_name
 from controllers.kinds.metrics.usage import cost_milli, running_containers
 from scheduler_core.api.document import Document, at, condition
 
@@ -138,10 +139,7 @@ def _is_meant(service: Document, sender: Sender) -> bool:
     if sender.target.is_address:
         balanced = (one.get("ip") for one in at(service, "status", "loadBalancer", "ingress") or ())
         return host in (spec.get("clusterIP"), *(spec.get("externalIPs") or ()), *balanced)
-    name, *rest = host.rstrip(".").split(".")
-    namespace = rest[0] if rest else sender.namespace
-    written = rest[1:] in ([], ["svc"], ["svc", "cluster", "local"])
-    return written and (name, namespace) == (metadata["name"], metadata["namespace"])
+    return service_of_name(host, sender.namespace) == (metadata["namespace"], metadata["name"])
 
 
 def _behind(service: Document, pods: Iterable[Document]) -> Iterator[Document]:

@@ -14,13 +14,13 @@ from hashlib import sha256
 from typing import Any, Final, Protocol
 
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
+from controllers.kinds.core.service_names import DOMAIN
 from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, processes
 from controllers.kubelet.stages.answers import Answer, Answers
 from controllers.kubelet.users import User, user_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 
-DOMAIN: Final = "cluster.local"
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _FOLDERS: Final = ("bin", "dev", "etc", "home", "proc", "root", "sys", "tmp", "usr", "var")

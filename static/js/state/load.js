@@ -7,6 +7,9 @@
 import { podsBehind } from "./services.js";
 import { objectsOf } from "./selectors.js";
 
+/** How whole names of Services end. */
+const WHOLE = /\.svc(?:\.cluster\.local)?$/;
+
 /** @typedef {{namespace: string, host: string, rate: number}} Sender rate in requests per second */
 
 /**
@@ -66,6 +69,9 @@ function isMeant({ metadata, spec, status }, { namespace, host }) {
   /** @type {{ip?: string}[]} */
   const balanced = status?.["loadBalancer"]?.ingress ?? [];
   if ([spec?.["clusterIP"], ...(spec?.["externalIPs"] ?? []), ...balanced.map(({ ip }) => ip)].includes(host)) return true;
-  const [name, where = namespace, ...rest] = host.split(".");
-  return ["", "svc", "svc.cluster.local"].includes(rest.join(".")) && name === metadata.name && where === metadata.namespace;
+  const parts = host.replace(WHOLE, "").split(".");
+  if (parts.length > (WHOLE.test(host) ? 3 : 2)) return false;
+  // The name of a pod below a headless Service is that Service's.
+  const [name, where = namespace] = parts.length === 3 ? parts.slice(1) : parts;
+  return name === metadata.name && where === metadata.namespace;
 }
