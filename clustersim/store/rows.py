@@ -118,10 +118,8 @@ def _insert(cursor: Any, table: str, columns: str, rows: Sequence[tuple[Any, ...
     Values written into the statement's text took PostgreSQL ten times as long, with the session's row locked.
     """
     if connection.vendor == "sqlite":
-        marks = ", ".join("?" * len(rows[0]))
-        # As SQLite's own module takes it: Django rewrites each statement first.
-        with connection.wrap_database_errors:
-            connection.connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {conflict}", rows)
+        marks = ", ".join(["%s"] * len(rows[0]))
+        cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {conflict}", rows)
         return
     arrays = ", ".join(f"%b::{_ARRAYS[column]}[]" for column in columns.split(", "))
     statement = f"INSERT INTO {table} ({columns}) SELECT * FROM unnest({arrays}) {conflict}"

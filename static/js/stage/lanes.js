@@ -196,7 +196,8 @@ function rowButton(row, lane, name, glyph, { lang, colours, sort }, dispatch) {
 }
 
 /**
- * A pod's name and what is said after it; where the name is too long its end stays, which tells it from others.
+ * A pod's name and what is said after it; where the name is too long its end stays, which tells it from others. Told as
+ * one: a name in two boxes would be read as two words.
  * @param {string} label
  * @param {string} name with which the label begins
  */
@@ -204,7 +205,8 @@ function rowName(label, name) {
   const end = podEnding(name);
   if (!end || !label.startsWith(name)) return h("span", { class: "st-row-name", text: label });
   const at = name.length - end.length;
-  return h("span", { class: "st-row-name st-row-parts" }, h("span", { text: label.slice(0, at) }), h("span", { text: label.slice(at) }));
+  return h("span", { class: "st-row-name st-row-parts", role: "img", "aria-label": label },
+    h("span", { text: label.slice(0, at) }), h("span", { text: label.slice(at) }));
 }
 
 /**
