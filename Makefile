@@ -8,8 +8,8 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 NODE_BIN = $(shell $(PY) tests/tools/prepare.py node-bin)
 PYTEST_ARGS ?=
-# One more than there are processors: many tests wait for a browser or a server. More browsers at once cost more than they save.
-PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Two more than there are processors: many tests wait for a browser or a server. Each browser more costs some processor time.
+PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 
 # What one process has compiled the next one finds, whatever the shell says: else each start of a server compiles a
 # thousand modules, which is a third of its start.
