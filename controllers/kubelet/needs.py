@@ -19,7 +19,14 @@ from controllers.kubelet.shell.inside import Inside
 SLICES: Final = "endpointslices.discovery.k8s.io"
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 
-_WAITS: Final = re.compile(r"\b(?:until|while\s+!)\s+(.+?)\s*[;\n]\s*do\b", re.DOTALL)
+SCRIPT_LENGTH_MAX: Final = 4096
+"""Characters of a script that is read; a longer one is taken to wait for nothing."""
+
+NAME_LENGTH_MAX: Final = 253
+"""Characters of a variable in it that are read: of a name no more are needed."""
+
+# Each part of it begins where the one before cannot go on: read in one go, whatever somebody writes.
+_WAITS: Final = re.compile(r"\b(?:until|while !)\s([^;\n]+)[;\n]\s*do\b")
 _NAMESPACE: Final = re.compile(
     r"(?:\$\(|`)\s*cat\s+/var/run/secrets/kubernetes\.io/serviceaccount/namespace\s*(?:\)|`)"
 )
@@ -46,8 +53,10 @@ def needs_of(inside: Inside) -> tuple[Need, ...]:
     words = inside.words
     if len(words) < 3 or words[0].rpartition("/")[2] not in SHELLS or not words[1].endswith("c"):
         return ()
+    if len(words[2]) > SCRIPT_LENGTH_MAX:
+        return ()
     text = _NAMESPACE.sub(inside.namespace, words[2])
-    text = _VARIABLE.sub(lambda found: inside.environment.get(found[1] or found[2], ""), text)
+    text = _VARIABLE.sub(lambda found: inside.environment.get(found[1] or found[2], "")[:NAME_LENGTH_MAX], text)
     return tuple(need for found in _WAITS.finditer(text) for need in _of_command(found[1], inside.namespace))
 
 

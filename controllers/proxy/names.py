@@ -6,9 +6,9 @@ Source: github.com/kubernetes/dns (docs/specification.md), CoreDNS plugin `kuber
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from ipaddress import IPv4Address
 from typing import Any, Final, NamedTuple, Protocol
 
+from controllers.kinds.clustersim.target import is_address
 from controllers.kinds.core.service_names import DOMAIN
 from controllers.proxy.endpoints import Endpoint
 from scheduler_core.api.document import Document
@@ -89,7 +89,7 @@ def _look_up(known: Known, name: str, aliases: int) -> Answer | None:
             return Answer(tuple(found), key) if found else None
         case [host, _, "pod"]:
             address = host.replace("-", ".")
-            return Answer((address,)) if _is_address(address) else None
+            return Answer((address,)) if is_address(address) else None
         case _:
             return None
 
@@ -112,11 +112,3 @@ def _service(known: Known, namespace: str, name: str, aliases: int) -> Answer | 
 
 def _is_called(endpoint: Endpoint, named: str, host: str) -> bool:
     return host == (named or endpoint.address.replace(".", "-"))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except ValueError:
-        return False
-    return True

@@ -34,6 +34,7 @@ def shell(script: str) -> tuple[str, ...]:
         (shell("while true; do date; sleep 1; done"), []),
         (shell("while true; do wget --help; done"), []),
         (("wget", "-qO-", "http://web"), []),
+        (shell(WALK_THROUGH + " " * 4096), []),
         ((), []),
     ],
 )

@@ -76,6 +76,7 @@ def stressed(*args: str, command: list[str] | None = None, image: str = "polinux
         (stressed("-mem-total", "950Mi", image="vish/stress"), None, 950 << 20),
         (stressed("--vm", "1", "--vm-hang", "0", command=["stress"]), None, 256 << 20),
         (stressed("--vm", "1", command=["sh", "-c", "stress"]), None, None),
+        (stressed("--cpu", "2", "x" * 1024, command=["stress"]), None, None),
         (stressed("--cpu", "-1", "--vm-bytes", "much", command=["stress"]), 1000, 256 << 20),
     ],
 )

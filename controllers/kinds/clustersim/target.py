@@ -24,11 +24,16 @@ class Target(NamedTuple):
     @property
     def is_address(self) -> bool:
         """Return whether the host is an IPv4 address."""
-        try:
-            IPv4Address(self.host)
-        except ValueError:
-            return False
-        return True
+        return is_address(self.host)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IPv4 address, which no name is."""
+    try:
+        IPv4Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 class BadTarget(ValueError):

@@ -6,8 +6,9 @@ Source: github.com/kubernetes/dns (docs/specification.md).
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address
 from typing import Final
+
+from controllers.kinds.clustersim.target import is_address
 
 DOMAIN: Final = "cluster.local"
 
@@ -20,7 +21,7 @@ def service_of_name(host: str, namespace: str) -> tuple[str, str] | None:
     The name of a pod below a headless Service is that Service's. Whether there is such a Service is not asked.
     """
     host = host.lower().rstrip(".")
-    if host == "localhost" or not _NAME.fullmatch(host) or _is_address(host):
+    if host == "localhost" or not _NAME.fullmatch(host) or is_address(host):
         return None
     inside = host.removesuffix(f".{DOMAIN}").removesuffix(".svc")
     match inside.split("."):
@@ -32,11 +33,3 @@ def service_of_name(host: str, namespace: str) -> tuple[str, str] | None:
             return place, name
         case _:
             return None
-
-
-def _is_address(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except ValueError:
-        return False
-    return True

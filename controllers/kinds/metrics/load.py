@@ -17,6 +17,9 @@ from controllers.kinds.core.service_names import service_of_name
 from controllers.kinds.metrics.usage import cost_milli, running_containers
 from scheduler_core.api.document import Document, at, condition
 
+SCRIPT_LENGTH_MAX: Final = 4096
+"""Characters of a command that is read; a longer one is taken to send nothing."""
+
 ANSWERED_SECONDS: Final = 0.02
 """How long a command waits for the answer to a request before it goes on."""
 
@@ -39,9 +42,13 @@ class Sender(NamedTuple):
     rate: float
 
 
-@lru_cache(maxsize=4096)
 def requests_of(words: tuple[str, ...]) -> tuple[tuple[Target, float], ...]:
     """Return (where to, requests per second) for each request of a command that sends them again and again."""
+    return _requests_of(words) if sum(map(len, words)) <= SCRIPT_LENGTH_MAX else ()
+
+
+@lru_cache(maxsize=4096)
+def _requests_of(words: tuple[str, ...]) -> tuple[tuple[Target, float], ...]:
     if len(words) < 3 or words[0].rpartition("/")[2] not in _SHELLS or not words[1].endswith("c"):
         return ()
     text = " ".join(words[2:])
@@ -119,27 +126,45 @@ def loads_of(
         services: lists all Services; asked where somebody sends.
         pods: namespace → its pods.
     """
-    milli: dict[str, float] = {}
-    listed: list[Document] | None = None
+    asked: dict[tuple[str, str], float] = {}
     for sender in senders:
-        listed = list(services()) if listed is None else listed
-        service = next((one for one in listed if _is_meant(one, sender)), None)
-        if service is None:
-            continue
+        place = (sender.namespace, sender.target.host)
+        asked[place] = asked.get(place, 0.0) + sender.rate
+    milli: dict[str, float] = {}
+    for service, rate in _found(asked, services) if asked else ():
         ready = list(_behind(service, pods(service["metadata"]["namespace"])))
         for pod in ready:
             uid = pod["metadata"]["uid"]
-            milli[uid] = milli.get(uid, 0.0) + sender.rate / len(ready) * cost_milli(pod)
+            milli[uid] = milli.get(uid, 0.0) + rate / len(ready) * cost_milli(pod)
     return {uid: round(used) for uid, used in milli.items()}
 
 
-def _is_meant(service: Document, sender: Sender) -> bool:
-    """Return whether a request goes to a Service: by its address, or by a name of it as DNS has them."""
-    metadata, spec, host = service["metadata"], service["spec"], sender.target.host
-    if sender.target.is_address:
-        balanced = (one.get("ip") for one in at(service, "status", "loadBalancer", "ingress") or ())
-        return host in (spec.get("clusterIP"), *(spec.get("externalIPs") or ()), *balanced)
-    return service_of_name(host, sender.namespace) == (metadata["namespace"], metadata["name"])
+def _found(
+    asked: Mapping[tuple[str, str], float], services: Callable[[], Iterable[Document]]
+) -> Iterable[tuple[Document, float]]:
+    """Return the Services that requests go to, and how many a second; `asked`: (namespace of who asks, host) → rate."""
+    named: dict[tuple[str, str], Document] = {}
+    placed: dict[str, Document] = {}
+    for one in services():
+        named[one["metadata"]["namespace"], one["metadata"]["name"]] = one
+        for address in _addresses_of(one):
+            placed.setdefault(address, one)
+    rates: dict[tuple[str, str], float] = {}
+    for (namespace, host), rate in asked.items():
+        place = service_of_name(host, namespace)
+        service = placed.get(host) if place is None else named.get(place)
+        if service is not None:
+            key = (service["metadata"]["namespace"], service["metadata"]["name"])
+            rates[key] = rates.get(key, 0.0) + rate
+    return [(named[key], rate) for key, rate in rates.items()]
+
+
+def _addresses_of(service: Document) -> Iterator[str]:
+    spec = service["spec"]
+    balanced = (one.get("ip") for one in at(service, "status", "loadBalancer", "ingress") or ())
+    for address in (spec.get("clusterIP"), *(spec.get("externalIPs") or ()), *balanced):
+        if address and address != "None":
+            yield address
 
 
 def _behind(service: Document, pods: Iterable[Document]) -> Iterator[Document]:

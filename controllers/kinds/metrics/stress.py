@@ -21,6 +21,9 @@ _BYTES: Final = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 VM_BYTES: Final = 256 << 20
 """What each worker of `--vm` allocates where it is not told."""
 
+LENGTH_MAX: Final = 1024
+"""Characters of a command that is read; a longer one says nothing."""
+
 _NUMBER_MAX: Final = 1_000_000
 
 
@@ -40,7 +43,10 @@ def taken_by(container: Mapping[str, Any]) -> Taken:
     image = str(container.get("image") or "")
     if not words or not ("stress" in image or "stress" in str(words[0])):
         return NOTHING
-    return _taken(tuple(str(word) for word in words), "stress" in image and not container.get("command"))
+    told = tuple(str(word) for word in words)
+    if sum(map(len, told)) > LENGTH_MAX:
+        return NOTHING
+    return _taken(told, "stress" in image and not container.get("command"))
 
 
 @lru_cache(maxsize=1024)

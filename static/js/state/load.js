@@ -18,10 +18,17 @@ const WHOLE = /\.svc(?:\.cluster\.local)?$/;
  * @returns {ReadonlyMap<string, number>} uid of a pod → millicores
  */
 export function loadsOf(view) {
+  /** @type {Map<string, Sender>} */
+  const asked = new Map();
+  for (const sender of sendersOf(view)) {
+    const place = `${sender.namespace}/${sender.host}`;
+    asked.set(place, { ...sender, rate: (asked.get(place)?.rate ?? 0) + sender.rate });
+  }
   /** @type {Map<string, number>} */
   const loads = new Map();
-  for (const sender of sendersOf(view)) {
-    const service = [...objectsOf(view, "services").values()].find((one) => isMeant(one, sender));
+  const services = asked.size ? [...objectsOf(view, "services").values()] : [];
+  for (const sender of asked.values()) {
+    const service = services.find((one) => isMeant(one, sender));
     const ready = service ? podsBehind(view, service).filter((one) => one.ready) : [];
     for (const { pod } of ready) {
       const { uid = "" } = pod.metadata;

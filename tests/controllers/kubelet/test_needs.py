@@ -40,6 +40,9 @@ def loop(command: str) -> str:
         (loop("test -f /ready"), []),
         (loop("curl 'http://a"), []),
         ("nslookup db", []),
+        (loop("nslookup db") + " " * 4096, []),
+        ("until " * 600, []),
+        ("until" + " " * 4000, []),
         ("while true; do nslookup db; sleep 1; done", []),
     ],
 )
