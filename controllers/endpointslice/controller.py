@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 from controllers.endpointslice import topology
 from controllers.endpointslice.topology import ZONE
+from controllers.kinds.core.service_names import SERVICE_NAME
 from controllers.kit.expectations import Expectations
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
@@ -39,7 +40,6 @@ from scheduler_core.api.errors import ApiError
 SLICES: Final = "endpointslices.discovery.k8s.io"
 MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 MANAGER: Final = "endpointslice-controller.k8s.io"
-SERVICE_NAME: Final = "kubernetes.io/service-name"
 ENDPOINTS_MAX: Final = 100
 """Addresses that one slice takes (max-endpoints-per-slice)."""
 

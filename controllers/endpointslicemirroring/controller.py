@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
+from controllers.kinds.core.service_names import SERVICE_NAME
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import owner_reference
 from controllers.kit.services import TRIGGERED
@@ -27,7 +28,6 @@ SLICES: Final = "endpointslices.discovery.k8s.io"
 ENDPOINTS: Final = "endpoints"
 MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
-SERVICE_NAME: Final = "kubernetes.io/service-name"
 SKIP: Final = "endpointslice.kubernetes.io/skip-mirror"
 LEADER: Final = "control-plane.alpha.kubernetes.io/leader"
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
+from controllers.kinds.core.service_names import SERVICE_NAME
 from controllers.kit.informer import Informers, by_node
 from controllers.kit.interest import NODE_NAME, POD_VOLUMES
 from controllers.kit.manager import key_of
@@ -24,7 +25,7 @@ from controllers.kubelet.keeping import kept_by
 from controllers.kubelet.life import Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
-from controllers.kubelet.needs import SERVICE_NAME, SLICES, is_there
+from controllers.kubelet.needs import SLICES, is_there
 from controllers.kubelet.orders import Orders, orders_of
 from controllers.kubelet.resizing import counts
 from controllers.kubelet.scripts import Scripts, Watched

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import BadTarget, read_target
+from controllers.kinds.core.commands import script_of
 from controllers.kinds.core.service_names import service_of_name
-from controllers.kubelet.outcomes import SHELLS
 from controllers.kubelet.shell.inside import Inside
 
 SLICES: Final = "endpointslices.discovery.k8s.io"
-SERVICE_NAME: Final = "kubernetes.io/service-name"
 
 SCRIPT_LENGTH_MAX: Final = 4096
 """Characters of a script that is read; a longer one is taken to wait for nothing."""
@@ -50,12 +49,10 @@ class Need(NamedTuple):
 
 def needs_of(inside: Inside) -> tuple[Need, ...]:
     """Return what the script of a container waits for, as far as that is a Service of the cluster."""
-    words = inside.words
-    if len(words) < 3 or words[0].rpartition("/")[2] not in SHELLS or not words[1].endswith("c"):
+    script = script_of(inside.words)
+    if len(script) > SCRIPT_LENGTH_MAX:
         return ()
-    if len(words[2]) > SCRIPT_LENGTH_MAX:
-        return ()
-    text = _NAMESPACE.sub(inside.namespace, words[2])
+    text = _NAMESPACE.sub(inside.namespace, script)
     text = _VARIABLE.sub(lambda found: inside.environment.get(found[1] or found[2], "")[:NAME_LENGTH_MAX], text)
     return tuple(need for found in _WAITS.finditer(text) for need in _of_command(found[1], inside.namespace))
 

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from controllers.kinds.core.commands import script_of
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.stages.pods import Stages
 
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _SLEEP: Final = re.compile(r"(\d{1,9})([smhd]?)")
-SHELLS: Final = frozenset({"sh", "bash", "ash"})
 _QUIET: Final = frozenset({"echo", "true", "printf", "date", "set", "export", ":", "cat", "ls", "touch"})
 """Commands that are over at once and well."""
 
@@ -92,9 +92,7 @@ def _of_command(words: Sequence[str]) -> tuple[Outcome | None, bool]:
     """Return (what is known of a command, whether it seems to run for ever)."""
     if not words:
         return None, True
-    text = " ".join(words)
-    if words[0].rpartition("/")[2] in SHELLS and len(words) > 2 and words[1].endswith("c"):
-        text = " ".join(words[2:])
+    text = script_of(words) or " ".join(words)
     if _ENDLESS.search(text):
         return None, True
     seconds = 0

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds.core.commands import script_of
 from controllers.kit.informer import Informers
 from controllers.kubelet.containers import Container, Containers
 from controllers.kubelet.keeping import Change, Mount, kept_by, mount_of, mounts_of
 from controllers.kubelet.needs import Need, needs_of
-from controllers.kubelet.outcomes import SHELLS, Outcome
+from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.playing import Probed, Run, ask, play
 from controllers.kubelet.shell.inside import Facts, look_inside
 from controllers.kubelet.shell.running import FOREVER_MS
@@ -69,8 +70,7 @@ class Scripts:
     def outcome(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Outcome | None:
         """Return what this run of a container comes to, longer than `LONGEST_MS` where it runs on; None: not known."""
         words = (*(container.spec.get("command") or ()), *(container.spec.get("args") or ()))
-        scripted = len(words) > 2 and str(words[0]).rpartition("/")[2] in SHELLS and str(words[1]).endswith("c")
-        if not scripted or container.spec.get("stdin"):
+        if not script_of([str(word) for word in words]) or container.spec.get("stdin"):
             return None
         return self._run(pod, container, answers, unix_ms).outcome
 

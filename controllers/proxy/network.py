@@ -8,6 +8,7 @@ from typing import Any, Final
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kinds.coordination.heartbeat import is_running
+from controllers.kinds.core.service_names import SERVICE_NAME
 from controllers.kit.balancing import is_included
 from controllers.kit.informer import Informers
 from controllers.kit.manager import key_of, split_key
@@ -20,7 +21,6 @@ from scheduler_core.api.document import Document, at, condition, has_ended
 SLICES: Final = "endpointslices.discovery.k8s.io"
 POLICIES: Final = "networkpolicies.networking.k8s.io"
 WATCHED: Final = (SLICES, "namespaces", POLICIES, "nodes", "pods", "services")
-SERVICE_NAME: Final = "kubernetes.io/service-name"
 ZONE: Final = "topology.kubernetes.io/zone"
 
 

@@ -12,6 +12,9 @@ from controllers.kinds.clustersim.target import is_address
 
 DOMAIN: Final = "cluster.local"
 
+SERVICE_NAME: Final = "kubernetes.io/service-name"
+"""The label of a slice that says of which Service it is."""
+
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import BadTarget, Target, read_target
+from controllers.kinds.core.commands import script_of
 from controllers.kinds.core.service_names import service_of_name
 from controllers.kinds.metrics.usage import cost_milli, running_containers
 from scheduler_core.api.document import Document, at, condition
@@ -23,7 +24,6 @@ SCRIPT_LENGTH_MAX: Final = 4096
 ANSWERED_SECONDS: Final = 0.02
 """How long a command waits for the answer to a request before it goes on."""
 
-_SHELLS: Final = frozenset({"sh", "bash", "ash"})
 _LOOP: Final = re.compile(r"\b(?:while|until|for)\b")
 _PARTS: Final = re.compile(r"[;\n|&()`]+|\bdo\b|\bdone\b|\bwhile\b|\buntil\b|\bthen\b|!")
 _SLEEP: Final = re.compile(r"(\d{0,9}\.?\d{1,9})([smhd]?)")
@@ -49,9 +49,7 @@ def requests_of(words: tuple[str, ...]) -> tuple[tuple[Target, float], ...]:
 
 @lru_cache(maxsize=4096)
 def _requests_of(words: tuple[str, ...]) -> tuple[tuple[Target, float], ...]:
-    if len(words) < 3 or words[0].rpartition("/")[2] not in _SHELLS or not words[1].endswith("c"):
-        return ()
-    text = " ".join(words[2:])
+    text = script_of(words)
     if not _LOOP.search(text):
         return ()
     seconds, targets = 0.0, []
