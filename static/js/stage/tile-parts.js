@@ -191,6 +191,7 @@ export function marks(pen, node, x, y) {
  * @param {readonly Glyph[]} glyphs
  * @param {{x: number, y: number, w: number, rows: number, size: number, pitch: number, dim: number, selectedPod: string}}
  *   area `y`: top of the first row
+ * @returns {number} the lower edge of the last row; above `y` where there are no pods
  */
 export function glyphRows(pen, glyphs, { x, y, w, rows, size, pitch, dim, selectedPod }) {
   const { context, colours, dpr } = pen;
@@ -219,6 +220,7 @@ export function glyphRows(pen, glyphs, { x, y, w, rows, size, pitch, dim, select
       size: 11, weight: 500, colour: colours.t2,
     });
   }
+  return y + Math.min(rows, Math.ceil(glyphs.length / columns)) * pitch - (pitch - size);
 }
 
 /**

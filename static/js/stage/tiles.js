@@ -23,6 +23,10 @@ export const GLYPH_SIZE = 14;
 const GLYPH_PITCH = 17;
 /** Bars of extended resources on a tile; a card has all of them. */
 const EXTENDED_SHOWN = 2;
+/** How far bars are apart: two of them, or more. */
+const BAR_PITCH = { two: 13, many: 11 };
+/** Narrower than this, bars stand without their numbers. */
+const NUMBERED = 106;
 /** From this height on a small tile has a line for what is said of it, and how many lines for why not. */
 const TALL = 82;
 const TALL_LINES = 3;
@@ -146,18 +150,28 @@ export function bars(pen, node, x, y, w, details = []) {
     Number(Boolean(shortOf(details, b.resource))) - Number(Boolean(shortOf(details, a.resource))));
   for (const { name, resource, used, max } of lacking.slice(0, EXTENDED_SHOWN)) rows.push([name, `${used}/${max}`, used / max, resource]);
   const many = rows.length > 2;
-  const pitch = many ? 11 : 13;
+  const pitch = many ? BAR_PITCH.many : BAR_PITCH.two;
+  const numbered = w >= NUMBERED;
   rows.forEach(([name, numbers, share, resource], index) => {
     const at = y + index * pitch - (many ? 2 : 0);
     write(pen, name, x, at, { colour: pen.colours.t2, width: 29 });
-    write(pen, numbers, x + w, at, { size: many ? 11 : 11.5, colour: pen.colours.t2, align: "right" });
+    if (numbered) write(pen, numbers, x + w, at, { size: many ? 11 : 11.5, colour: pen.colours.t2, align: "right" });
     const short = shortOf(details, resource);
-    const width = Math.max(20, w - 31 - 44);
+    const width = w - 31 - (numbered ? 44 : 0);
     const later = laterShare(node, resource);
     if (short) ghostBar(pen, short, x + 31, at - 3, width, 6);
     else if (later !== null) twoBars(pen, share, later, x + 31, at - 3, width);
     else bar(pen, share, x + 31, at - 3, width, 6, usedShare(node, resource));
   });
+}
+
+/**
+ * From the middle of the first bar of a node to that of its last.
+ * @param {NodeModel} node
+ */
+function barsHeight(node) {
+  const more = Math.min(node.extended.length, EXTENDED_SHOWN);
+  return more > 0 ? BAR_PITCH.many * (1 + more) - 2 : BAR_PITCH.two;
 }
 
 /**
@@ -228,7 +242,7 @@ function only(pen, box, why) {
 }
 
 /**
- * Level 3: name, total or a short reason, pods as dots, one bar.
+ * Level 3: name, total or a short reason, pods as dots, one bar; bars of all resources where a tall one has room for them.
  * @param {Pen} pen
  * @param {TileBox} box
  * @param {NodeModel} node
@@ -248,10 +262,13 @@ export function drawSmallTile(pen, box, node, state) {
     weight: amber ? 600 : 400, colour: amber ? colours.ambt : colours.t2, align: "right",
   }) + 4 : 0;
   write(pen, node.name, x + 7, y + 12, { size: tall ? 13 : 12, weight: 600, width: w - 14 - taken, end: ending(node.name) });
-  if (said && tall) tallWords(pen, box, state, said);
-  glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
+  const wordsTop = said && tall ? tallWords(pen, box, state, said) : y + h;
+  const podsEnd = glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
+  const first = wordsTop - 11 - barsHeight(node);
+  const barred = tall && first - 7 >= podsEnd;
+  if (barred) bars(pen, node, x + 7, first, w - 14, isOut(scene) ? scene?.details : []);
   if (tall && state.cycle && scene?.segments.length) scoreBar(pen, scene.segments, state.cycle.pointsMax, x + 7, y + h - 11, w - 14, 6);
-  else bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
+  else if (!barred) bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
   if (state.trial) trialFrame(pen, box, state.trial, 6);
 }
 
@@ -261,6 +278,7 @@ export function drawSmallTile(pen, box, node, state) {
  * @param {TileBox} box
  * @param {TileState} state
  * @param {string} said in one word or number
+ * @returns {number} its upper edge
  */
 function tallWords(pen, { x, y, w, h }, { scene, trial }, said) {
   const { colours } = pen;
@@ -270,12 +288,13 @@ function tallWords(pen, { x, y, w, h }, { scene, trial }, said) {
     const width = write(pen, said, x + 7, bottom, { size: 17, weight: 600, colour: lit ? colours.ambt : colours.t1 });
     if (scene.winner) drawIcon(pen.context, "crown", x + 7 + width + 5, bottom - 7, 14, colours.amb);
     else if (scene.tied) write(pen, "=", x + 7 + width + 6, bottom, { size: 15, weight: 600, colour: colours.ambt });
-    return;
+    return bottom - 9;
   }
   pen.context.font = `500 11px ${colours.font}`;
   const lines = trial || scene?.feasible !== false ? [said] : wrap(pen, scene.reason, w - 14, TALL_LINES);
   const whole = lines.some((line) => line.endsWith("…")) ? [said] : lines;
   whole.toReversed().forEach((line, index) => write(pen, line, x + 7, bottom - 12 * index, { weight: 500, colour: colours.t1, width: w - 14 }));
+  return bottom - 12 * (whole.length - 1) - 7;
 }
 
 /** @param {TileBox} box */

@@ -7,6 +7,7 @@ import { loadTexts } from "../../../static/js/lib/text.js";
 import { OVER_DIM } from "../../../static/js/stage/cycle.js";
 import { VEIL } from "../../../static/js/stage/lit.js";
 import { OVER_ALPHA, preemptionLines, wordsAlpha } from "../../../static/js/stage/tile-parts.js";
+import { drawSmallTile } from "../../../static/js/stage/tiles.js";
 import { whyNot } from "../../../static/js/stage/victims.js";
 
 before(() => loadTexts("en", "stage"));
@@ -69,4 +70,29 @@ test("what evicting costs is read whole on a tall tile, in a second line", () =>
 
 test("nodes that stand back behind others keep a name that can be read", () => {
   for (const theme of THEMES) assert.ok(contrast(theme, "t1", "stage", 1 - VEIL) >= 4.5);
+});
+
+test("a tall small tile has the bars of all resources where its pods and what is said of it leave room", (t) => {
+  const before = globalThis.document;
+  globalThis.document = /** @type {any} */ ({ createElement: () => ({ getContext: () => null }) });
+  t.after(() => (globalThis.document = before));
+  /** @type {string[]} */
+  const written = [];
+  const context = new Proxy({}, { get: (_, key) => (key === "measureText" ? (words) => ({ width: 6 * words.length }) : key === "fillText" ? (words) => written.push(words) : () => {}), set: () => true });
+  const pen = { context, colours: new Proxy({}, { get: (_, key) => (key === "owner" ? [] : "#000") }), lang: "en", dpr: 1, nowMs: 0, say: (key) => key };
+  const glyph = { key: "p", look: "running", hue: 0, own: false };
+  const tell = (h, pods, scene = null) => {
+    written.length = 0;
+    const node = {
+      name: "gpu-1", ready: true, unschedulable: false, trouble: null, difference: null, taints: [], cpuUsed: 500, cpuMilli: 8000, memoryUsed: 0, memoryBytes: 2 ** 35,
+      usage: null, extended: [{ name: "gpu", resource: "nvidia.com/gpu", used: 1, max: 2 }], glyphs: Array(pods).fill(glyph),
+    };
+    drawSmallTile(pen, { name: "gpu-1", x: 0, y: 0, w: 105, h }, node, { scene, cycle: null, selected: false, focused: false, hovered: false, selectedPod: "", trial: null, trialLast: 0 });
+    return written.join(" ");
+  };
+  const refused = { feasible: false, role: "", dim: 1, reason: "Insufficient nvidia.com/gpu", details: [], segments: [] };
+  assert.match(tell(110, 2), /cpu mem gpu/);
+  assert.match(tell(110, 2, refused), /Insufficient cpu mem gpu/, "beside the reason, too");
+  assert.doesNotMatch(tell(110, 28), /gpu /, "four rows of pods take their place");
+  assert.doesNotMatch(tell(74, 2), /cpu/, "a low one has one bar");
 });
