@@ -96,7 +96,9 @@ export function drawTile(pen, box, node, state) {
     colour: colours.t3, align: "right", width: Math.max(0, w - 2 * PAD - nameWidth - 6),
   });
   if (w - 2 * PAD - nameWidth - sizeWidth > 24) marks(pen, node, x + PAD + nameWidth + 6, y + 15);
-  bars(pen, node, x + PAD, y + 34, w - 2 * PAD, isOut(scene) ? scene?.details : []);
+  const short = isOut(scene) ? scene?.details ?? [] : [];
+  const rows = barRows(node, short, Infinity);
+  bars(pen, node, rows, x + PAD, rows.length > 2 ? y + 32 : y + 34, w - 2 * PAD, short);
   const scored = scene !== null && scene.feasible !== null;
   const refused = isOut(scene);
   const dim = refused ? scene?.dim ?? 0 : node.ready ? 0 : 1;
@@ -130,32 +132,49 @@ export function drawTile(pen, box, node, state) {
   return covered ? area.y : words ? y + h - words.height : Infinity;
 }
 
+/** @typedef {{name: string, numbers: string, share: number, resource: string}} BarRow a resource, and how much of it is requested */
+
+/**
+ * The bars of a node: cpu, memory, extended resources. What the pod in hand lacks is shown before anything else.
+ * @param {NodeModel} node
+ * @param {readonly RefusalDetail[]} details what is short there for the pod in hand
+ * @param {number} most that there is room for
+ * @returns {BarRow[]}
+ */
+function barRows(node, details, most) {
+  const lacks = (/** @type {{resource: string}} */ { resource }) => Number(Boolean(shortOf(details, resource)));
+  const cpu = `${trim(node.cpuUsed / 1000, 2)}/${trim(node.cpuMilli / 1000, 1)}`;
+  const memory = `${trim(node.memoryUsed / 2 ** 30, 1)}/${trim(node.memoryBytes / 2 ** 30, 1)}`;
+  const extended = [...node.extended].sort((a, b) => lacks(b) - lacks(a)).slice(0, EXTENDED_SHOWN);
+  const all = [
+    { name: "cpu", numbers: cpu, share: node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, resource: "cpu" },
+    { name: "mem", numbers: memory, share: node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0, resource: "memory" },
+    ...extended.map(({ name, resource, used, max }) => ({ name, numbers: `${used}/${max}`, share: used / max, resource })),
+  ];
+  const shown = all.length <= most ? all : [...all].sort((a, b) => lacks(b) - lacks(a)).slice(0, most);
+  return all.filter((row) => shown.includes(row));
+}
+
+/** @param {readonly BarRow[]} rows */
+function barPitch(rows) {
+  return rows.length > 2 ? BAR_PITCH.many : BAR_PITCH.two;
+}
+
 /**
  * @param {Pen} pen
  * @param {NodeModel} node
+ * @param {readonly BarRow[]} rows
  * @param {number} x
  * @param {number} y of the middle of the first bar
  * @param {number} w
  * @param {readonly RefusalDetail[]} [details] what is short there for the pod in hand
  */
-export function bars(pen, node, x, y, w, details = []) {
-  const cpu = `${trim(node.cpuUsed / 1000, 2)}/${trim(node.cpuMilli / 1000, 1)}`;
-  const memory = `${trim(node.memoryUsed / 2 ** 30, 1)}/${trim(node.memoryBytes / 2 ** 30, 1)}`;
-  const rows = /** @type {[string, string, number, string][]} */ ([
-    ["cpu", cpu, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, "cpu"],
-    ["mem", memory, node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0, "memory"],
-  ]);
-  // What the pod in hand lacks is shown before anything else.
-  const lacking = [...node.extended].sort((a, b) =>
-    Number(Boolean(shortOf(details, b.resource))) - Number(Boolean(shortOf(details, a.resource))));
-  for (const { name, resource, used, max } of lacking.slice(0, EXTENDED_SHOWN)) rows.push([name, `${used}/${max}`, used / max, resource]);
-  const many = rows.length > 2;
-  const pitch = many ? BAR_PITCH.many : BAR_PITCH.two;
+function bars(pen, node, rows, x, y, w, details = []) {
   const numbered = w >= NUMBERED;
-  rows.forEach(([name, numbers, share, resource], index) => {
-    const at = y + index * pitch - (many ? 2 : 0);
+  rows.forEach(({ name, numbers, share, resource }, index) => {
+    const at = y + index * barPitch(rows);
     write(pen, name, x, at, { colour: pen.colours.t2, width: 29 });
-    if (numbered) write(pen, numbers, x + w, at, { size: many ? 11 : 11.5, colour: pen.colours.t2, align: "right" });
+    if (numbered) write(pen, numbers, x + w, at, { size: rows.length > 2 ? 11 : 11.5, colour: pen.colours.t2, align: "right" });
     const short = shortOf(details, resource);
     const width = w - 31 - (numbered ? 44 : 0);
     const later = laterShare(node, resource);
@@ -163,15 +182,6 @@ export function bars(pen, node, x, y, w, details = []) {
     else if (later !== null) twoBars(pen, share, later, x + 31, at - 3, width);
     else bar(pen, share, x + 31, at - 3, width, 6, usedShare(node, resource));
   });
-}
-
-/**
- * From the middle of the first bar of a node to that of its last.
- * @param {NodeModel} node
- */
-function barsHeight(node) {
-  const more = Math.min(node.extended.length, EXTENDED_SHOWN);
-  return more > 0 ? BAR_PITCH.many * (1 + more) - 2 : BAR_PITCH.two;
 }
 
 /**
@@ -264,11 +274,11 @@ export function drawSmallTile(pen, box, node, state) {
   write(pen, node.name, x + 7, y + 12, { size: tall ? 13 : 12, weight: 600, width: w - 14 - taken, end: ending(node.name) });
   const wordsTop = said && tall ? tallWords(pen, box, state, said) : y + h;
   const podsEnd = glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
-  const first = wordsTop - 11 - barsHeight(node);
-  const barred = tall && first - 7 >= podsEnd;
-  if (barred) bars(pen, node, x + 7, first, w - 14, isOut(scene) ? scene?.details : []);
+  const short = isOut(scene) ? scene?.details ?? [] : [];
+  const rows = tall ? barRows(node, short, Math.floor((wordsTop - 16 - podsEnd) / BAR_PITCH.many) + 1) : [];
+  bars(pen, node, rows, x + 7, wordsTop - 10 - barPitch(rows) * (rows.length - 1), w - 14, short);
   if (tall && state.cycle && scene?.segments.length) scoreBar(pen, scene.segments, state.cycle.pointsMax, x + 7, y + h - 11, w - 14, 6);
-  else if (!barred) bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
+  else if (rows.length === 0) bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
   if (state.trial) trialFrame(pen, box, state.trial, 6);
 }
 

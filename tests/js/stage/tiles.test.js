@@ -93,6 +93,8 @@ test("a tall small tile has the bars of all resources where its pods and what is
   const refused = { feasible: false, role: "", dim: 1, reason: "Insufficient nvidia.com/gpu", details: [], segments: [] };
   assert.match(tell(110, 2), /cpu mem gpu/);
   assert.match(tell(110, 2, refused), /Insufficient cpu mem gpu/, "beside the reason, too");
+  const lacking = { ...refused, details: [{ resource: "nvidia.com/gpu", kind: "resource", requested: 1, used: 1, capacity: 1 }] };
+  assert.match(tell(98, 2, lacking), /Insufficient (cpu |mem )?gpu$/, "what is lacking first");
   assert.doesNotMatch(tell(110, 28), /gpu /, "four rows of pods take their place");
   assert.doesNotMatch(tell(74, 2), /cpu/, "a low one has one bar");
 });
