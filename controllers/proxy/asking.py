@@ -132,6 +132,6 @@ class Asking:
             return own.code, replace(own.page, body=own.page.body[:BODY_LENGTH_MAX])
         page = self._answers.of_page(str(container.get("image", "")), path)
         address = str((pod.get("status") or {}).get("podIP") or "")
-        names = {"pod": name, "namespace": namespace, "node": record.node, "ip": address}
+        names = {"pod": name, "namespace": namespace, "node": record.node, "ip": address, "client": record.client}
         body = filled(page.body, {**names, "path": target.path, "host": target.host})[:BODY_LENGTH_MAX]
         return record.code, replace(page, body=body)

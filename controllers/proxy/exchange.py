@@ -65,7 +65,7 @@ class Absent(NamedTuple):
 
 @dataclass(slots=True)
 class Record:
-    """What came of one request; empty where it did not come so far."""
+    """What came of one request; empty where it did not come so far. `client` is who sent it, as the pod sees that."""
 
     result: str = ""
     code: int = 0
@@ -78,6 +78,7 @@ class Record:
     endpoint: str = ""
     pod: str = ""
     node: str = ""
+    client: str = ""
 
     def told(self) -> Document:
         """Return what is known, as it is written."""
@@ -158,7 +159,8 @@ class Exchange:
 
     def within(self, pod: Document, port: int) -> Record:
         """Return what comes of a connection that a kubelet opens to a port of a pod from inside of it."""
-        record = Record(address=LOOPBACK, pod=_name(pod), node=str(pod["spec"].get("nodeName") or ""))
+        node = str(pod["spec"].get("nodeName") or "")
+        record = Record(address=LOOPBACK, pod=_name(pod), node=node, client=LOOPBACK)
         if not self._network.is_running(record.node):
             return record.ended(_silent(record.node))
         return self._answered(pod, port, record)
@@ -325,6 +327,7 @@ class Exchange:
         record.pod = _name(pod)
         if self._is_kept("ingress", route, network.end_of_pod(pod), port, record):
             return record
+        record.client = route.sender.address
         return self._answered(pod, port, record)
 
     def _answered(self, pod: Document, port: int, record: Record) -> Record:

@@ -44,6 +44,16 @@ def test_a_pod_answers_with_what_the_stages_say() -> None:
     assert told.body == f"/a of web.default.svc.cluster.local, answered by web-1 ({own}) on n1\n"
 
 
+def test_an_image_that_tells_who_asked_tells_the_pod_s_own_address() -> None:
+    echo = labelled("echo", "echo")
+    echo["spec"]["containers"][0] |= {"image": "registry.k8s.io/echoserver:1.10", "ports": [{"containerPort": 8080}]}
+    lab = lab_of(echo, service("echo", ports=[{"port": 80, "targetPort": 8080}]))
+    own = lab.get("pods", "shop")["status"]["podIP"]
+    body = ask(lab, "http://echo/a").body
+    assert f"client_address={own}\n" in body
+    assert "real path=/a\n" in body
+
+
 @pytest.mark.parametrize(
     ("url", "result", "reason"),
     [("http://nope/", "unresolved", "NoSuchName"), ("http://web:81/", "timeout", "NoRule")],

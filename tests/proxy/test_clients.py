@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from controllers.log.operations import Delete, Patch
+from controllers.proxy.exchange import OUTSIDE_ADDRESS
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 from tests.tools.lab import Lab, node, pod, workload
@@ -249,12 +250,15 @@ def test_a_node_port_is_reached_from_outside_through_any_node_and_locally_throug
     assert set(results(lab, "first")) == set(results(lab, "other")) == set(results(lab, "inner")) == {"ok"}
     assert newest(lab, "other")["via"] == "n2"
     assert newest(lab, "other")["node"] == "n1"
+    machine = {name: lab.get("nodes", name, "")["status"]["addresses"][0]["address"] for name in ("n1", "n2")}
+    seen = {name: newest(lab, name)["client"] for name in ("first", "other")}
+    assert seen == {"first": machine["n1"], "other": machine["n2"]}, "the machine's, that the answer finds back"
     assert newest(lab, "wrong")["result"] == "refused"
     assert newest(lab, "name")["result"] == "unresolved"
     assert (newest(lab, "address")["result"], newest(lab, "address")["reason"]) == ("timeout", "NoWayIn")
     lab.do(Patch("services", "default", "web", {"spec": {"externalTrafficPolicy": "Local"}}))
     lab.run(10)
-    assert newest(lab, "first")["result"] == "ok"
+    assert (newest(lab, "first")["result"], newest(lab, "first")["client"]) == ("ok", OUTSIDE_ADDRESS)
     assert (newest(lab, "other")["result"], newest(lab, "other")["reason"]) == ("timeout", "NoLocalEndpoints")
 
 
