@@ -10,11 +10,16 @@ apiextensions-apiserver v0.34, pkg/apiserver/schema/cel/compilation.go.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from controllers.custom.node import Node
+from controllers.custom.ruletypes import ACCUMULATORS, Types, Unescaped, member, type_of
 from scheduler_core.cel.syntax import Expr, Form, Tree
+from scheduler_core.expressions.addresses import CIDR, IP
+from scheduler_core.expressions.library import QUANTITY
+from scheduler_core.expressions.named import FORMAT
+from scheduler_core.expressions.versions import SEMVER
 
 MOST: Final = 2**64 - 1
 """What stands for any number that is too large to be told."""
@@ -31,13 +36,12 @@ _CHECK: Final = 350_000
 _ITEMS: Final = "@items"
 _VALUES: Final = "@values"
 _KEYS: Final = "@keys"
-_ACCUMULATORS: Final = ("@result", "__result__")
 
 _LEAST: Final[Mapping[str, int]] = {"string": 2, "boolean": 4, "array": 2}
 _LEAST_OF_FORMATS: Final[Mapping[str, int]] = {"byte": 2, "duration": 3, "date": 12, "date-time": 21}
 _MOST_OF_FORMATS: Final[Mapping[str, int]] = {"duration": 32, "date": 12, "date-time": 32}
 _TEXTS: Final = ("string", "bytes")
-_SCALARS: Final = ("bool", "double", "duration", "int", "timestamp", "uint")
+_SCALARS: Final = ("bool", "double", "int", "uint", "google.protobuf.Duration", "google.protobuf.Timestamp")
 
 
 class Range(NamedTuple):
@@ -109,12 +113,8 @@ def _most(node: Node) -> int:
     return max((len(one.encode()) for one in words), default=REQUEST_BYTES - 2)
 
 
-_TEXT: Final = Node({"type": "string"}, "string")
 _KEY: Final = Node({"type": "string", "maxLength": 0}, "string")
 """A key of a map: upstream charges nothing for its length."""
-
-_NAMES: Final = Node({"type": "object"}, "object", properties={"name": _TEXT, "generateName": _TEXT})
-_ENVELOPE: Final[Mapping[str, Node]] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _NAMES}
 
 
 class Local(NamedTuple):
@@ -127,19 +127,20 @@ class Local(NamedTuple):
 class Costs:
     """Walks through one rule."""
 
-    def __init__(self, tree: Tree, node: Node, unescaped: Callable[[Node], Mapping[str, str]], *, root: bool) -> None:
+    def __init__(self, tree: Tree, node: Node, unescaped: Unescaped, *, root: bool) -> None:
         """Begin.
 
         Args:
             tree: the rule.
             node: what `self` is.
-            unescaped: what the members of a value are called in rules → their names.
+            unescaped: tells the names of members.
             root: whether `self` is a whole object.
         """
         self._tree = tree
         self._node = node
         self._unescaped = unescaped
         self._root = root
+        self._types = Types(tree, node, unescaped, root=root)
         self._paths: dict[int, tuple[str, ...]] = {}
         self._sizes: dict[int, Range] = {}
         self._entries: dict[int, Range] = {}
@@ -162,16 +163,9 @@ class Costs:
             elif name == _KEYS:
                 node = _KEY if node.extra is not None else None
             else:
-                node = self._member(node, name, whole=whole)
+                node = member(node, name, self._unescaped, whole=whole)
             whole = node is not None and node.embedded
         return node
-
-    def _member(self, node: Node, name: str, *, whole: bool) -> Node | None:
-        if whole and name in _ENVELOPE and name not in node.properties:
-            return _ENVELOPE[name]
-        if node.extra is not None:
-            return node.extra
-        return node.properties.get(self._unescaped(node).get(name, name))
 
     def _path(self, one: Expr) -> tuple[str, ...]:
         if one.form is Form.NAME and (found := self._locals.get(one.name)):
@@ -180,13 +174,10 @@ class Costs:
 
     def _known(self, one: Expr) -> Node | None:
         path = self._path(one)
-        return self._at(path) if path and path[0] not in _ACCUMULATORS else None
+        return self._at(path) if path and path[0] not in ACCUMULATORS else None
 
     def _type(self, one: Expr) -> str:
-        """Return the type of a part, as the language calls it; `dyn`: it is not known."""
-        told = self._tree.types.get(one.id, "dyn")
-        node = self._known(one) if told == "dyn" else None
-        return told if node is None else _type_of(node)
+        return self._types.of(one)
 
     def _size(self, one: Expr) -> Range | None:
         if one.id in self._sizes:
@@ -199,9 +190,9 @@ class Costs:
         if one.form is Form.STRUCT:
             return Range(len(one.parts) // 2, len(one.parts) // 2)
         node = self._known(one)
-        if node is not None and _type_of(node) != "any":
+        if node is not None and type_of(node) != "any":
             return Range(0, _most(node))
-        if self._type(one) in _SCALARS:
+        if self._type(one).removeprefix("optional_type(").removesuffix(")") in _SCALARS:
             return _ONE
         if one.form is Form.NAME and (found := self._locals.get(one.name)):
             return found[-1].size
@@ -214,7 +205,7 @@ class Costs:
     def _item_size(self, one: Expr) -> Range:
         """Return the size of an item of a list, by its place in the schema alone."""
         path = self._path(one)
-        node = self._at((*path, _ITEMS)) if path and path[0] not in _ACCUMULATORS else None
+        node = self._at((*path, _ITEMS)) if path and path[0] not in ACCUMULATORS else None
         return _UNKNOWN if node is None else Range(0, _most(node))
 
     # What it costs.
@@ -241,9 +232,8 @@ class Costs:
         cost = self._cost(operand)
         if one.test:
             return cost
-        path = self._path(operand)
-        if path:
-            self._paths[one.id] = (*path, one.name)
+        # What is selected out of something worked out is looked for in `self`, too: upstream does so.
+        self._paths[one.id] = (*self._path(operand), one.name)
         of = self._type(operand)
         return cost.plus(_ONE) if of == "object" or of.startswith("map(") else cost
 
@@ -261,7 +251,7 @@ class Costs:
         over, begin, condition, step, result = one.parts
         cost = self._cost(over).plus(self._cost(begin))
         self._locals.setdefault(one.other, []).append(Local(self._path(begin) or None, self._size(begin)))
-        if one.other not in _ACCUMULATORS:
+        if one.other not in ACCUMULATORS:
             # A name for a value: no loop at all.
             cost = cost.plus(self._cost(result))
             self._locals[one.other].pop()
@@ -351,9 +341,11 @@ class Costs:
         return _ONE, None
 
     def _compared(self, one: Expr, given: list[Expr]) -> Range:
-        texts = any(self._type(part) in (*_TEXTS, "dyn") for part in given)
-        if one.name not in ("_==_", "_!=_") and not texts:
+        types = [self._type(part) for part in given]
+        if one.name not in ("_==_", "_!=_") and not any(of in (*_TEXTS, "dyn") for of in types):
             return _ONE
+        if one.name == "_==_" and types[0] == types[1] and types[0] in _OWN:
+            return _OWN[types[0]]
         most = min(self._sized(part).high for part in given)
         return Range(1 if most else 0, most).by(_LETTER)
 
@@ -411,6 +403,9 @@ class Costs:
         return whole.by(_LETTER), whole
 
 
+_OWN: Final[Mapping[str, Range]] = {IP: _ONE, CIDR: _ONE, QUANTITY: _ONE, SEMVER: _ONE, FORMAT: Range(1, 7)}
+"""Types of upstream's own, and what it costs to ask whether two of one are equal."""
+
 _VALIDATES: Final = ("validate", "validatE")
 _CONVERSIONS: Final[Mapping[str, str]] = {"bytes": "string", "string": "bytes", "strinG": "bytes"}
 """Conversions of which every letter counts: the function, and the type that it is given."""
@@ -420,20 +415,6 @@ _READS: Final[Mapping[str, float]] = {
     "quantity": 1, "isQuantity": 1, "semver": 1, "isSemver": 1, "fieldSelector": 1, "labelSelector": 1,
 }  # fmt: skip
 """Functions that read a text, and how often they go through it."""
-
-
-def _type_of(node: Node) -> str:
-    """Return what a value of a schema is to the language; `any`: rules do not see it."""
-    if node.int_or_string:
-        return "dyn"
-    if node.type == "array":
-        return "any" if node.items is None else f"list({_type_of(node.items)})"
-    if node.type == "object":
-        return "object" if node.extra is None else f"map(string, {_type_of(node.extra)})"
-    if node.type == "string":
-        formats = {"byte": "bytes", "duration": "duration", "date": "timestamp", "date-time": "timestamp"}
-        return formats.get(node.source.get("format") or "", "string")
-    return {"boolean": "bool", "number": "double", "integer": "int"}.get(node.type, "any")
 
 
 def _replaced(size: Range, old: Range, new: Range) -> Range:

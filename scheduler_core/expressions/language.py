@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
@@ -107,7 +108,7 @@ class Expression:
 
     @property
     def tree(self) -> Tree:
-        """Return it as it was checked."""
+        """Return it as it is run, with the types that it was checked with."""
         return self._tree
 
     def reads(self, root: str) -> frozenset[str]:
@@ -247,7 +248,9 @@ def _made(given: Rewritten, shapes: Mapping[str, Shape], binds: bool) -> Express
     for complaint in complaints(known):
         _complain(given, complaint)
     shape = Shape(_signature(_type_of(typed)))
-    return Expression(given.source, shape, known.types.get(known.root.id, "dyn"), program, tree, roots)
+    told = known.types.get(known.root.id, "dyn")
+    tree = replace(tree, types={**tree.types, **known.types})
+    return Expression(given.source, shape, told, program, tree, roots)
 
 
 def _type_of(typed: cel.Expression) -> str:

@@ -157,13 +157,14 @@ RULED: Final = {
             "type": "object",
             "x-kubernetes-validations": [
                 {"rule": "self.low + self.high > 0"},
-                {"rule": "self.few.isSorted() && self.few.sum() % 2 == 0"},
+                {"rule": "self.few.isSorted() && (self.few.sum() + self.more.sum()) % 2 == 0"},
                 {"rule": "self.many.all(one, self.many.all(other, other == one))"},
             ],
             "properties": {
                 "low": {"type": "integer"},
                 "high": {"type": "integer"},
                 "few": {"type": "array", "maxItems": 1000, "items": {"type": "integer"}},
+                "more": {"type": "array", "maxItems": 1000, "items": {"type": "integer"}},
                 "many": {"type": "array", "maxItems": 725, "items": {"type": "integer"}},
             },
         },
@@ -187,7 +188,7 @@ def test_rules_are_asked_of_instances(room: Room) -> None:
         body = {"apiVersion": "a.example.com/v1", "kind": "Foos", "metadata": {"name": name}, "num": num}
         return room.ask("POST", path, {**body, **({"spec": spec} if spec else {})})
 
-    good = {"low": 1, "high": 0, "few": [3, 5], "many": [2, 2]}
+    good = {"low": 1, "high": 0, "few": [3, 5], "more": [1, 5], "many": [2, 2]}
     assert sent("good", **good)[0] == 201
     status, told = sent("bad", **{**good, "low": 0})
     assert (status, "failed rule: self.low + self.high > 0" in told["message"]) == (422, True), told
