@@ -119,6 +119,11 @@ class Life:
         kind = "Warning" if say.warning else "Normal"
         self.machine.recorder.event(self.home.tick, self._pod, "Pod", say.reason, message, event_type=kind)
 
+    def started_ms(self, container: Container) -> int:
+        """Return when a container started, in simulated milliseconds; now, where it has not yet."""
+        started_at = container.started_at
+        return unix_ms_of(started_at) - self.home.tick.epoch_ms if started_at else self.now_ms
+
     def outcome(self, container: Container) -> Outcome | None:
         """Return what becomes of a container that runs."""
         if over_limit(self.pod, container.spec):

@@ -1,7 +1,7 @@
 """Probes: when the next one comes, what it finds, and what follows from how many found the same.
 
 A probe is looked at only while its finding would change something, so that pods that are well cost nothing. What a
-command finds follows from the container's files, of which it is known when they change.
+command finds follows from the container's files, of which it is known when they change; a stage may say what it is.
 Source: pkg/kubelet/prober (worker.go, prober.go), v1.34.
 """
 
@@ -15,7 +15,6 @@ from controllers.kubelet import says
 from controllers.kubelet.containers import Container
 from controllers.kubelet.home import Act, Steps, Write
 from controllers.kubelet.life import Life
-from controllers.log.stamps import unix_ms_of
 
 Kill = Callable[[Life, Container, says.Say, str], Steps]
 
@@ -55,22 +54,32 @@ def acts(life: Life, one: Container, told: Told, kill: Kill) -> Iterator[Act]:
             fails = _finding(life, one, kind, probe, life.now_ms) is not None
             told[place] = _begun(life, one, kind, probe, fails=fails)
         known = told[place]
-        for due_ms in _looks(life, one, probe, known):
+        for due_ms in _looks(life, one, kind, probe, known):
             fails = _finding(life, one, kind, probe, due_ms) is not None
             if _matters(one, kind, probe, known, fails=fails):
                 yield Act(due_ms, _look(life, one, kind, known, kill))
                 break
 
 
-def _looks(life: Life, one: Container, probe: Mapping[str, Any], known: Findings) -> Iterator[int]:
-    """Yield when a probe may look: next, and after each change of the files that its command may look at."""
-    next_ms, period_ms, epoch_ms = max(life.now_ms, known.next_ms), _period_ms(probe), life.home.tick.epoch_ms
+def _looks(life: Life, one: Container, kind: str, probe: Mapping[str, Any], known: Findings) -> Iterator[int]:
+    """Yield when a probe may look: next, and after each change of what it finds."""
+    next_ms, period_ms = max(life.now_ms, known.next_ms), _period_ms(probe)
     yield next_ms
-    if "exec" not in probe:
-        return
-    answers = life.home.stages.answers
-    for unix_ms in life.home.scripts.moments(life.pod, one, answers, epoch_ms + next_ms):
-        yield next_ms + -(-(unix_ms - epoch_ms - next_ms) // period_ms) * period_ms
+    for at_ms in _changes(life, one, kind, probe, next_ms):
+        yield next_ms + -(-(at_ms - next_ms) // period_ms) * period_ms
+
+
+def _changes(life: Life, one: Container, kind: str, probe: Mapping[str, Any], after_ms: int) -> Iterator[int]:
+    """Yield when after a moment a stage says something else, or the files that a command may look at are others."""
+    stages, epoch_ms = life.home.stages, life.home.tick.epoch_ms
+    rule = stages.of_probe(one.spec, kind, probe)
+    if rule is not None:
+        begun_ms = life.started_ms(one)
+        turns = sorted(begun_ms + 1000 * second for second in (rule.after, rule.until) if second is not None)
+        yield from (ms for ms in turns if ms > after_ms)
+    elif "exec" in probe:
+        for unix_ms in life.home.scripts.moments(life.pod, one, stages.answers, epoch_ms + after_ms):
+            yield unix_ms - epoch_ms
 
 
 def _told_to_fail(life: Life, one: Container, kind: str) -> bool:
@@ -81,6 +90,9 @@ def _finding(life: Life, one: Container, kind: str, probe: Mapping[str, Any], at
     """Return what a probe says that fails at a moment; None where it succeeds."""
     if _told_to_fail(life, one, kind):
         return _why(probe, life)
+    rule = life.home.stages.of_probe(one.spec, kind, probe)
+    if rule is not None:
+        return None if rule.succeeds((at_ms - life.started_ms(one)) / 1000) else _why(probe, life)
     if "exec" not in probe:
         return None
     unix_ms = life.home.tick.epoch_ms + at_ms
@@ -135,7 +147,7 @@ def _begun(life: Life, one: Container, kind: str, probe: Mapping[str, Any], *, f
     """Return what is known of a probe when a life begins anew: it is due each period after the delay that follows the
     start.
     """
-    started_ms = unix_ms_of(one.started_at) - life.home.tick.epoch_ms if one.started_at else life.now_ms
+    started_ms = life.started_ms(one)
     first_ms, period_ms = started_ms + 1000 * int(probe.get("initialDelaySeconds") or 0), _period_ms(probe)
     # Until it takes connections nothing is found, but that it is to succeed is known.
     listens_ms = 0 if fails else started_ms + 1000 * life.orders.listen_after

@@ -114,7 +114,7 @@ def _acts(life: Life, told: Told) -> Iterator[Act]:
     orders = life.orders
     mains = life.containers.mains
     if orders.run in ("complete", "fail") and all(one.state == "running" for one in mains):
-        begun_ms = max(_started_ms(life, one) for one in mains)
+        begun_ms = max(life.started_ms(one) for one in mains)
         yield Act(begun_ms + 1000 * (orders.seconds or 0), life.finish)
     for one in (*(one for one in life.containers.inits if one.sidecar), *mains):
         if one.state == "running":
@@ -146,7 +146,7 @@ def _look_in(life: Life, one: Container) -> Steps:
 def _of_ephemeral(life: Life, one: Container) -> Iterator[Act]:
     outcome = life.outcome(one)
     if outcome is not None:
-        yield Act(_started_ms(life, one) + outcome.ms, lambda: _exit(life, one, outcome))
+        yield Act(life.started_ms(one) + outcome.ms, lambda: _exit(life, one, outcome))
 
 
 def _of_ended(life: Life, one: Container) -> Act:
@@ -159,7 +159,7 @@ def _of_ended(life: Life, one: Container) -> Act:
 
 
 def _of_running(life: Life, one: Container, told: Told) -> Iterator[Act]:
-    spec, begun_ms = one.spec, _started_ms(life, one)
+    spec, begun_ms = one.spec, life.started_ms(one)
     if one.image != image_of(str(spec.get("image", ""))).told:
         yield Act(life.now_ms, lambda: _kill(life, one, says.CHANGED, ""))
         return
@@ -167,10 +167,6 @@ def _of_running(life: Life, one: Container, told: Told) -> Iterator[Act]:
     if outcome is not None:
         yield Act(begun_ms + outcome.ms, lambda: _exit(life, one, outcome))
     yield from probing.acts(life, one, told, _kill)
-
-
-def _started_ms(life: Life, one: Container) -> int:
-    return unix_ms_of(one.started_at) - life.home.tick.epoch_ms if one.started_at else life.now_ms
 
 
 def _starts_again(life: Life, one: Container) -> bool:

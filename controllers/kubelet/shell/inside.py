@@ -18,6 +18,7 @@ from controllers.kinds.core.service_names import DOMAIN
 from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, processes
 from controllers.kubelet.stages.answers import Answer, Answers
 from controllers.kubelet.users import User, user_of
+from controllers.registry.gotext import quoted
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 
@@ -221,7 +222,7 @@ def _field(pod: Mapping[str, Any], path: str) -> str:
         held: Mapping[str, str] = metadata.get(head.partition(".")[2]) or {}
         if bracket:
             return str(held.get(key.rstrip("]").strip("'\""), ""))
-        return "\n".join(f'{name}="{text}"' for name, text in sorted(held.items()))
+        return "\n".join(f"{name}={quoted(text)}" for name, text in sorted(held.items()))
     places: dict[str, Any] = {
         "metadata.name": metadata["name"],
         "metadata.namespace": metadata["namespace"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 import yaml
@@ -68,6 +68,34 @@ class Image(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
+class Probe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What probes find of containers whose image and command fit shell patterns: they succeed from `after` to `until`.
+
+    Both are seconds of running; `probe` is one kind alone, `path` that of a request.
+    """
+
+    image: str = "*"
+    command: str = "*"
+    probe: Literal["", "startup", "liveness", "readiness"] = ""
+    path: str = ""
+    after: int = 0
+    until: int | None = None
+
+    def fits(self, container: Mapping[str, Any], kind: str, path: str) -> bool:
+        """Return whether it is about a container's probe; `path` is empty where that sends no request."""
+        words = (*(container.get("command") or ()), *(container.get("args") or ()))
+        return (
+            self.probe in ("", kind)
+            and self.path in ("", path)
+            and fnmatchcase(str(container.get("image", "")), self.image)
+            and fnmatchcase(" ".join(str(word) for word in words), self.command)
+        )
+
+    def succeeds(self, seconds: float) -> bool:
+        """Return what is found after so many seconds of running."""
+        return self.after <= seconds and (self.until is None or seconds < self.until)
+
+
 class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of it."""
 
@@ -76,6 +104,7 @@ class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pulls: Backoff
     seconds: Seconds
     images: tuple[Image, ...]
+    probes: tuple[Probe, ...]
     shells: tuple[str, ...]
     """Images whose own command is a shell, which ends at once where nobody types."""
     sysctls: tuple[str, ...]
@@ -84,6 +113,11 @@ class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of_image(self, name: str) -> Image | None:
         """Return the first line that fits an image."""
         return next((one for one in self.images if fnmatchcase(name, one.image)), None)
+
+    def of_probe(self, container: Mapping[str, Any], kind: str, probe: Mapping[str, Any]) -> Probe | None:
+        """Return the first line that fits a probe of a container."""
+        path = str((probe.get("httpGet") or {}).get("path") or "")
+        return next((one for one in self.probes if one.fits(container, kind, path)), None)
 
     def is_shell(self, name: str) -> bool:
         """Return whether an image's own command is a shell."""

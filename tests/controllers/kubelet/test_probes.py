@@ -89,3 +89,28 @@ def test_a_startup_probe_that_fails_has_the_container_killed_before_it_is_ready(
     failing(lab, "")
     lab.run(60)
     assert one(lab)["started"] is True
+
+
+def test_a_stage_says_from_when_and_until_when_a_probe_succeeds() -> None:
+    image = "registry.k8s.io/e2e-test-images/agnhost:2.40"
+    looks = {"httpGet": {"path": "/healthz", "port": 8080}, "initialDelaySeconds": 3, "periodSeconds": 3}
+    lab = Lab([node("n1"), pod("web", containers=[container(image=image, args=["liveness"], livenessProbe=looks)])])
+    lab.run(12)
+    assert one(lab)["restartCount"] == 0
+    assert times(lab, "Unhealthy") == []
+    lab.run(20)
+    assert one(lab)["restartCount"] == 1
+    first, _, third = times(lab, "Unhealthy")[:3]
+    assert 5_900 <= third - first <= 6_100
+    assert lab.reasons("web").count("Killing") == 1
+
+
+def test_a_session_s_own_stage_lets_a_readiness_probe_succeed_late() -> None:
+    own = 'probes: [{image: "nginx*", probe: readiness, after: 40}]'
+    place = {"namespace": "kube-system", "name": "kubelet-stages"}
+    stages = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": place, "data": {"pods.yaml": own}}
+    lab = Lab([node("n1"), stages, pod("web", containers=[container(**READY, **LIVE)])])
+    lab.run(35)
+    assert (one(lab)["ready"], one(lab)["restartCount"]) == (False, 0)
+    lab.run(25)
+    assert one(lab)["ready"]

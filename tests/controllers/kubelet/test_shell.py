@@ -52,7 +52,13 @@ CONTAINER: Document = {"name": "main", "image": "alpine:3"}
 
 def pod_of(container: Document, **spec: Any) -> Document:
     return {
-        "metadata": {"name": "web", "namespace": "shop", "uid": "u-1", "labels": {"app": "web", "tier": "front"}},
+        "metadata": {
+            "name": "web",
+            "namespace": "shop",
+            "uid": "u-1",
+            "labels": {"app": "web", "tier": "front"},
+            "annotations": {"said": 'a "b"'},
+        },
         "spec": {"nodeName": "n1", "containers": [container], **spec},
         "status": {"podIP": "10.128.1.2", "hostIP": "192.168.0.1"},
     }
@@ -221,12 +227,18 @@ def test_volumes_show_their_files_and_cannot_be_written() -> None:
         {"name": "conf", "configMap": {"name": "conf"}},
         {
             "name": "info",
-            "downwardAPI": {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]},
+            "downwardAPI": {
+                "items": [
+                    {"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}},
+                    {"path": "annotations", "fieldRef": {"fieldPath": "metadata.annotations"}},
+                ]
+            },
         },
     ]
     shell = shell_in(container, config, volumes=volumes)
     assert done(shell, "ls /etc/conf; cat /etc/conf/a.txt; cat /opt/one")[0] == "a.txt\nb\nA\nB"
     assert done(shell, "cat /info/labels")[0] == 'app="web"\ntier="front"'
+    assert done(shell, "cat /info/annotations")[0] == r'said="a \"b\""', "quoted as Go quotes"
     out, wrong, code, _ = done(shell, "echo x > /etc/conf/new")
     assert (out, wrong, code) == ("", "sh: can't create /etc/conf/new: Read-only file system\n", 1)
 
