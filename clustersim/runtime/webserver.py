@@ -24,77 +24,10 @@ from twisted.internet import reactor
 from twisted.internet.endpoints import SSL4ServerEndpoint
 from twisted.internet.ssl import CertificateOptions
 from twisted.protocols.tls import TLSMemoryBIOProtocol
-from twisted.web.http_headers import Headers
 
-from clustersim import bodies
 from clustersim.classroom.clientcertificates import bearer_of_the_name
-
-DRAIN_BYTES_MAX: Final = 1024 * 1024
-"""Bytes of a refused body that are still read and thrown away, so that a client in the middle of it sees the answer."""
-
-DRAIN_SECONDS: Final = 5.0
-"""How long a client with a refused body may take to notice; then its connection is cut."""
-
-_NO_HEADERS: Final = Headers()
-"""Of a stream under way; shared, nobody writes into it."""
-
-
-class BoundedRequest(WebRequest):  # type: ignore[misc]
-    """A request whose body is counted as it comes, by what its path may have."""
-
-    content: Any
-    """The body; None: of a stream that has begun."""
-
-    def gotLength(self, length: int | None) -> None:  # noqa: N802
-        """Begin a body, whose length is None where it comes in chunks."""
-        # The request is told its path when the body is there; the channel has read it.
-        self._target = self.channel._path.partition(b"?")[0].decode("latin-1")
-        self._most = self.server.body_bytes_max(self._target)
-        self._taken = 0
-        self._refused = False
-        super().gotLength(length)
-        if length is not None and length > self._most:
-            self._refuse()
-
-    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
-        """Keep one piece of the body, if it may have that much."""
-        self._taken += len(data)
-        if not self._refused and self._taken > self._most:
-            self._refuse()
-        if not self._refused:
-            super().handleContentChunk(data)
-        elif self._taken > self._most + DRAIN_BYTES_MAX:
-            self._cut()
-
-    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:  # noqa: N802
-        """Go on to the application, unless the body was refused: its answer has gone out already."""
-        if self._refused:
-            self.channel.loseConnection()
-        else:
-            super().requestReceived(command, path, version)
-
-    def handle_reply(self, message: dict[str, Any]) -> None:
-        """Send a part of the answer; a stream lets go of its request once it has begun: it may stand for an hour."""
-        super().handle_reply(message)
-        if message.get("more_body") and self.content is not None:
-            self.requestHeaders = self.responseHeaders = _NO_HEADERS
-            self.clean_headers = self.args = self.content = None
-
-    def _refuse(self) -> None:
-        """Answer at once and let go of what was kept."""
-        self._refused = True
-        self.content.close()
-        error = bodies.too_large(self._target, self._most)
-        headers, body = bodies.encoded(error)
-        lines = [b"HTTP/1.1 413 Request Entity Too Large", b"connection: close"]
-        lines += [name + b": " + value for name, value in headers]
-        self.channel.transport.write(b"\r\n".join([*lines, b"", body]))
-        self.channel.callLater(DRAIN_SECONDS, self._cut)
-
-    def _cut(self) -> None:
-        # The channel is gone where the client has let go by itself.
-        if self.channel is not None:
-            self.channel.forceAbortClient()
+from clustersim.runtime.boundedrequest import BoundedRequest
+from clustersim.runtime.http2.choosing import Choosing
 
 
 class _Factory(HTTPFactory):  # type: ignore[misc]
@@ -244,7 +177,10 @@ class Server(_Daphne):  # type: ignore[misc]
         """Serve TLS, too: Daphne's own way of it asks clients for no certificate."""
         if self._secured is None:
             return
-        listener = self._secured.endpoint().listen(self.http_factory)  # type: ignore[no-untyped-call]
+        factory = Choosing(self.http_factory, reactor)
+        running: Any = reactor
+        running.addSystemEventTrigger("before", "shutdown", factory.farewell)
+        listener = self._secured.endpoint().listen(factory)  # type: ignore[no-untyped-call]
         listener.addCallback(self.listen_success)
         listener.addErrback(self.listen_error)
         self.listeners.append(listener)
@@ -267,6 +203,11 @@ class Server(_Daphne):  # type: ignore[misc]
     @ws_factory.setter
     def ws_factory(self, _: WebSocketFactory) -> None:
         self._ws_factory = _WebSocketFactory(self, server=self.server_name)
+
+    def application_of(self, request: WebRequest) -> asyncio.Future[None] | None:
+        """Return what answers a request; None: it has not begun, or is over."""
+        known: dict[str, Any] = self.connections.get(request, {})
+        return known.get("application_instance")
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Inbox | None:
         """Start an application for a connection, as Daphne does, and say what it may use; return what it is told by."""

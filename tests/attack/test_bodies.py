@@ -13,7 +13,7 @@ import pytest
 
 from clustersim.asgi import body_bytes_max
 from clustersim.bodies import BODY_BYTES_MAX, CLUSTER_BODY_BYTES_MAX
-from clustersim.runtime.webserver import DRAIN_BYTES_MAX
+from clustersim.runtime.boundedrequest import DRAIN_BYTES_MAX
 from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
 from clustersim.sessionapi.opening import OPENING_BYTES_MAX
 from tests.tools.application import http

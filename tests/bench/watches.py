@@ -1,7 +1,7 @@
 """What an open watch costs: memory of the web process before and after two thousand of them, by HTTP and over TLS.
 
-Each is a connection of its own, as a client without HTTP/2 has it. Some watches are open before, so that what a session
-needs anyway is not counted.
+Each is a connection of its own, as a client without HTTP/2 has it; or many share one, as a client with HTTP/2 has it.
+Some watches are open before, so that what a session needs anyway is not counted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from tests.tools.http2 import Talk, secure
 from tests.tools.server import Server, child_pids, running
 from tests.tools.session import Session
 
@@ -21,6 +22,9 @@ SEATS: Final = 11
 """One participant may have 256 watches open."""
 
 AT_ONCE: Final = 8
+
+SHARED: Final = (100, 15)
+"""Watches of one HTTP/2 connection: as many as it may have, and as many as a kube-scheduler has."""
 
 RESOURCES: Final = ("pods", "nodes", "configmaps", "services")
 _QUERY: Final = "watch=true&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds=3600"
@@ -48,12 +52,16 @@ class _Crowd:
         known = len(self.open)
         await asyncio.gather(*(self._watch(known + number) for number in range(count)))
 
+    def _asked(self, number: int) -> tuple[str, str]:
+        """Return path and token of a watch."""
+        resource, token = RESOURCES[number % len(RESOURCES)], self._tokens[number % len(self._tokens)]
+        return f"/clusters/{self._session.code}/api/v1/{resource}?{_QUERY.format(version=self._version)}", token
+
     async def _watch(self, number: int) -> None:
         async with self._turns:
-            secure = ssl._create_unverified_context() if self._at.scheme == "https" else None
-            reader, writer = await asyncio.open_connection(self._at.hostname, self._at.port, ssl=secure)
-            resource, token = RESOURCES[number % len(RESOURCES)], self._tokens[number % len(self._tokens)]
-            path = f"/clusters/{self._session.code}/api/v1/{resource}?{_QUERY.format(version=self._version)}"
+            tls = ssl._create_unverified_context() if self._at.scheme == "https" else None
+            reader, writer = await asyncio.open_connection(self._at.hostname, self._at.port, ssl=tls)
+            path, token = self._asked(number)
             headers = f"Host: {self._at.netloc}\r\nAuthorization: Bearer {token}\r\nAccept: application/json\r\n"
             writer.write(f"GET {path} HTTP/1.1\r\n{headers}\r\n".encode())
             answer = await reader.readuntil(b"\r\n\r\n")
@@ -66,8 +74,36 @@ class _Crowd:
             writer.close()
 
 
-async def _measured(pid: int, address: str, session: Session, tokens: list[str]) -> float:
-    crowd = _Crowd(address, session, tokens)
+class _Sharing(_Crowd):
+    """Clients that have many watches on one connection of HTTP/2."""
+
+    def __init__(self, address: str, session: Session, tokens: list[str], shared: int) -> None:
+        super().__init__(address, session, tokens)
+        self._shared = shared
+        self._begun = 0
+
+    async def join(self, count: int) -> None:
+        """Open so many watches; each stands when its answer has begun."""
+        for start in range(0, count, self._shared):
+            await self._connect(min(self._shared, count - start))
+
+    async def _connect(self, count: int) -> None:
+        reader, writer = await asyncio.open_connection(self._at.hostname, self._at.port, ssl=secure())
+        talk = Talk()
+        for number in range(self._begun, self._begun + count):
+            path, token = self._asked(number)
+            talk.ask(path, token=token)
+        self._begun += count
+        writer.write(talk.out())
+        while not all(answer.status == 200 for answer in talk.answers.values()):
+            talk.hear(await reader.read(65_536))
+            assert talk.goodbye is None
+            writer.write(talk.out())
+        self.open.append((reader, writer))
+
+
+async def _measured(pid: int, address: str, session: Session, tokens: list[str], shared: int) -> float:
+    crowd = _Sharing(address, session, tokens, shared) if shared else _Crowd(address, session, tokens)
     try:
         await crowd.join(WARM)
         before = _resident_kb(pid)
@@ -77,7 +113,7 @@ async def _measured(pid: int, address: str, session: Session, tokens: list[str])
         await crowd.leave()
 
 
-def _row(server: Server, address: str) -> dict[str, Any]:
+def _row(server: Server, address: str, shared: int = 0) -> dict[str, Any]:
     web = next(pid for pid, command in child_pids(server.process.pid).items() if "web" in command)
     session = Session(server)
     session.wait_for_leader()
@@ -86,15 +122,18 @@ def _row(server: Server, address: str) -> dict[str, Any]:
         session.call("POST", f"/api/sessions/{session.code}/people", {"role": "component", "name": f"w{n}"}, expect=201)
         for n in range(SEATS)
     ]
-    each = asyncio.run(_measured(web, address, session, [seat["token"] for seat in seats]))
-    return {"bench": "watches", "by": urlsplit(address).scheme, "watches": WATCHES, "kilobytesEach": round(each, 1)}
+    each = asyncio.run(_measured(web, address, session, [seat["token"] for seat in seats], shared))
+    by = f"h2, {shared} a connection" if shared else urlsplit(address).scheme
+    return {"bench": "watches", "by": by, "watches": WATCHES, "kilobytesEach": round(each, 1)}
 
 
 def run() -> list[dict[str, Any]]:
-    """Return a row each for HTTP and TLS: kilobytes of the web process for one watch."""
+    """Return a row each for HTTP, TLS, and HTTP/2 over TLS: kilobytes of the web process for one watch."""
     rows = []
-    for scheme in ("http", "https"):
-        # A process of its own: memory that was given back is not seen to be used again.
+    # A process of its own for each: memory that was given back is not seen to be used again.
+    with running() as server:
+        rows.append(_row(server, server.url))
+    for shared in (0, *SHARED):
         with running() as server:
-            rows.append(_row(server, server.url if scheme == "http" else server.tls_url))
+            rows.append(_row(server, server.tls_url, shared))
     return rows

@@ -10,8 +10,9 @@ from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet.testing import StringTransport
 from twisted.web.http import HTTPChannel
 
+from clustersim.runtime.boundedrequest import BoundedRequest
 from clustersim.runtime.management.commands import web
-from clustersim.runtime.webserver import BoundedRequest, Inbox
+from clustersim.runtime.webserver import Inbox
 
 MONTH = 31 * 24 * 3600
 
