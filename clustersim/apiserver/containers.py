@@ -164,7 +164,10 @@ def _plan(
 ) -> LogPlan:
     metadata = pod["metadata"]
     answers = stages_of(view).answers
-    printer = Printer(pod, container, run, StoreFacts(view), answers, Wire(view, pod, answers))
+    facts = StoreFacts(view)
+    one = next((one for one in Containers(pod).all if one.name == container["name"]), None)
+    around = [] if one is None else Scripts(facts).others(pod, one, answers)
+    printer = Printer(pod, container, run, facts, answers, Wire(view, pod, answers), around)
     place = (target.kind.resource, metadata["namespace"], metadata["name"], metadata["uid"])
     return LogPlan(view.session_id, *place, container["name"], run, printer, timestamps, since_ms, tail)
 

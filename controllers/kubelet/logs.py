@@ -6,15 +6,18 @@ v1.34.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import Target
+from controllers.kubelet.keeping import Change
 from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
 from controllers.kubelet.shell.running import Came, Exit, Meant, Running, Send, TooLong, Waits, Wrote
+from controllers.kubelet.shell.tree import Unplayable
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of
@@ -27,6 +30,8 @@ LINES_MAX: Final = 10_000
 """Lines of a container's log; older ones are gone, as a node's rotation takes them."""
 
 ENDED_HERE: Final = "clustersim: what this container prints is not simulated any further"
+
+NOT_PLAYED: Final = "clustersim: this simulation cannot play the rest of this script: {}"
 
 _SPECS: Final = ("containers", "initContainers", "ephemeralContainers")
 _WAITING: Final = {
@@ -143,14 +148,18 @@ class Printer:
         facts: Facts,
         answers: Answers,
         send: Send | None = None,
+        around: Sequence[Change] = (),
     ) -> None:
-        """Begin before the first line. `send` sends the requests that its commands make."""
+        """Begin before the first line.
+
+        `send` sends the requests that its commands make; `around` is what others do to its files, in order of time.
+        """
         inside = look_inside(pod, container, facts, answers)
         name = inside.words[0].rpartition("/")[2] if inside.words else ""
         scripted = name in PROGRAMS and inside.has(name)
         if send is not None and name not in ASKING:
             send = Sampled(send)
-        self._script = _Script(inside, run.started_ms, send) if scripted else None
+        self._script = _Script(inside, run.started_ms, send, around) if scripted else None
         self._printed = None if scripted else answers.of_logs(inside.image)
         self._started_ms = run.started_ms
         self._told_ms = run.started_ms - 1
@@ -203,8 +212,9 @@ def filled(text: str, names: Mapping[str, str]) -> str:
 class _Script:
     """What a shell script prints, in the time that it takes."""
 
-    def __init__(self, inside: Inside, started_ms: int, send: Send | None) -> None:
+    def __init__(self, inside: Inside, started_ms: int, send: Send | None, around: Sequence[Change]) -> None:
         shell = Shell(inside, PROGRAMS, started_ms, dict(inside.environment), inside.folder, lenient=True, send=send)
+        self._shell, self._coming = shell, deque(around)
         self._running: Running | None = shell.call(inside.words)
         self._now_ms = started_ms
         self._open = {1: "", 2: ""}
@@ -213,6 +223,8 @@ class _Script:
         found: list[Line] = []
         try:
             while self._running is not None and self._now_ms <= until_ms:
+                while self._coming and self._coming[0].ms <= self._now_ms:
+                    self._shell.change(self._coming[0].path, self._coming.popleft().text)
                 one = next(self._running)
                 if not isinstance(one, Wrote):
                     # Nobody sends anything to it, so it reads nothing.
@@ -227,6 +239,10 @@ class _Script:
         except TooLong:
             self._running = None
             found.append(Line(self._now_ms, 2, ENDED_HERE))
+        except (Unplayable, RecursionError) as problem:
+            self._running = None
+            why = str(problem) if isinstance(problem, Unplayable) else "it is too deep"
+            found.append(Line(self._now_ms, 2, NOT_PLAYED.format(why)))
         if over or self._running is None:
             found += [Line(min(self._now_ms, until_ms), fd, text) for fd, text in self._open.items() if text]
             self._open = {1: "", 2: ""}

@@ -84,6 +84,11 @@ class Scripts:
         """Return path → text of what was written in a container by a moment; None where a file was removed."""
         return {one.path: one.text for one in self._doings(pod, container, answers) if one.ms <= unix_ms}
 
+    def others(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> list[Change]:
+        """Return what others than a container's own run do to its files, in order of time."""
+        self._play_all(pod, answers)
+        return self._around(pod, container, mounts_of(pod, container.spec))
+
     def moments(self, pod: Mapping[str, Any], container: Container, answers: Answers, after_ms: int) -> list[int]:
         """Return when (Unix) files of a container change of themselves after a moment, in order."""
         found = {one.ms for one in self._doings(pod, container, answers)}

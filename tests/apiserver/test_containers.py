@@ -234,6 +234,28 @@ def test_logs_of_several_containers(api: Api, namespace: str, kubectl: Kubectl) 
     assert api.request("GET", path)[1]["details"]["causes"][0]["field"] == "tailLines"
 
 
+def test_logs_know_the_files_that_an_init_container_wrote(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    """The tutorial of indexed Jobs: each worker turns a word around that its init container has chosen."""
+    mount = [{"name": "input", "mountPath": "/input"}]
+    says = "words=(foo bar baz qux xyz)\necho ${words[$JOB_COMPLETION_INDEX]} > /input/data.txt\n"
+    index = {"env": [{"name": "JOB_COMPLETION_INDEX", "value": "3"}], "volumeMounts": mount}
+    chooser = main("bash", "-c", says, name="input", image="docker.io/library/bash", **index)
+    worker = main("rev", "/input/data.txt", image="docker.io/library/busybox", volumeMounts=mount)
+    put(api, namespace, [worker], [running()], initContainers=[chooser], volumes=[{"name": "input", "emptyDir": {}}])
+    state = {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": STARTED, "finishedAt": STARTED}}
+    told = {"status": {"initContainerStatuses": [{**running("input"), "state": state}]}}
+    path = f"/api/v1/namespaces/{namespace}/pods/web/status"
+    assert api.request("PATCH", path, told, content_type="application/merge-patch+json")[0] == 200
+    assert kubectl("logs", "web", "-c", "main").stdout == "xuq\n"
+
+
+def test_logs_say_what_cannot_be_played(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main("sh", "-c", "echo on; trap 'echo x' ERR; echo never")], [running()])
+    done = kubectl("logs", "web")
+    told = "clustersim: this simulation cannot play the rest of this script: "
+    assert done.stdout == f"on\n{told}trap … ERR is nothing that this simulated shell knows\n"
+
+
 def test_a_teacher_says_what_containers_print(api: Api, namespace: str, kubectl: Kubectl) -> None:
     own = {
         "answers": {

@@ -74,6 +74,34 @@ def test_what_calls_something_unknown_ends_well_after_the_usual_time(script: str
     assert unix_ms_of(state["finishedAt"]) - unix_ms_of(state["startedAt"]) >= 4_000
 
 
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("coproc cat; exit 7", 0),
+        ("if true; then echo @(a|b); exit 7; fi", 0),
+        ("if true; then exit 7", 2),
+        ("x='open; exit 7", 2),
+        ("exit 7", 7),
+    ],
+)
+def test_what_this_shell_cannot_read_fails_no_container(script: str, code: int) -> None:
+    """What is broken for every shell does."""
+    lab = Lab([node("n1"), task(script, image="debian:13")])
+    lab.run(30)
+    assert ended(lab)["exitCode"] == code
+
+
+def test_a_pod_of_an_indexed_job_starts_after_its_init_container() -> None:
+    says = "words=(foo bar baz); echo ${words[$INDEX]} > /data/word; [[ $(</data/word) == baz ]]"
+    env = [{"name": "INDEX", "value": "2"}]
+    init = container("input", "docker.io/library/bash", command=["bash", "-c", says], env=env, volumeMounts=[MOUNT])
+    document = task("[ $(rev /data/word) = zab ] && exit 6")
+    document["spec"]["initContainers"] = [init]
+    lab = Lab([node("n1"), document])
+    lab.run(60)
+    assert ended(lab)["exitCode"] == 6
+
+
 def test_what_a_script_writes_in_a_volume_is_there_when_it_is_started_again() -> None:
     lab = Lab([node("n1"), task(MARK, policy="OnFailure")])
     lab.run(60)

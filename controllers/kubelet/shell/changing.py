@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.kubelet.shell.interpreter import Call, Program
-from controllers.kubelet.shell.programs import is_folder, options, wrong
+from controllers.kubelet.shell.programs import options, wrong
 from controllers.kubelet.shell.running import VALUE_LENGTH_MAX, Running, Wrote
 
 _BLOCK: Final = 512
@@ -22,7 +22,7 @@ def _touch(call: Call) -> Running:
     for name in names:
         if "c" in given and call.shell.read(name) is None:
             continue
-        if is_folder(call, name):
+        if call.shell.is_folder(name):
             continue
         problem = call.shell.write(name, "", more=True)
         if problem:
@@ -35,11 +35,11 @@ def _mkdir(call: Call) -> Running:
     code = 0
     for name in names:
         path = call.shell.path(name)
-        if call.shell.read(name) is not None or (is_folder(call, name) and "p" not in given):
+        if call.shell.read(name) is not None or (call.shell.is_folder(name) and "p" not in given):
             code = yield from wrong(call, f"can't create directory '{name}': File exists")
         elif call.inside.is_read_only(path):
             code = yield from wrong(call, f"can't create directory '{name}': Read-only file system")
-        elif not is_folder(call, name):
+        elif not call.shell.is_folder(name):
             call.shell.change(f"{path}/", "")
     return code
 
@@ -70,7 +70,7 @@ def _rm(call: Call) -> Running:
             for one in gone:
                 call.shell.change(one, None)
         elif "f" not in given:
-            why = "is a directory" if is_folder(call, name) else "No such file or directory"
+            why = "is a directory" if call.shell.is_folder(name) else "No such file or directory"
             code = yield from wrong(call, f"'{name}' {why}" if why[0] == "i" else f"can't remove '{name}': {why}")
     return code
 
@@ -84,7 +84,7 @@ def _copied(call: Call) -> Running:
     code = 0
     for name in sources:
         path = call.shell.path(name)
-        into = call.shell.path(target) + (f"/{path.rpartition('/')[2]}" if is_folder(call, target) else "")
+        into = call.shell.path(target) + (f"/{path.rpartition('/')[2]}" if call.shell.is_folder(target) else "")
         deep = call.name == "mv" or given.keys() & {"r", "R", "a"}
         files = call.shell.files()
         found = [one for one in files if one == path or (deep and one.startswith(path + "/"))]

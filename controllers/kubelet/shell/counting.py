@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controllers.kubelet.shell.arithmetic import value_of
+from controllers.kubelet.shell.arithmetic import Fixed, value_of
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import options, wrong
 from controllers.kubelet.shell.running import Running, Wrote
@@ -18,7 +18,7 @@ def _expr(call: Call) -> Running:
     if len(words) == 3 and words[1] in ("=", "!="):
         value = int((words[0] == words[2]) == (words[1] == "="))
     else:
-        value = value_of(" ".join(words), lambda _: "")
+        value = value_of(" ".join(words), Fixed(lambda _: ""))
     yield Wrote(1, f"{value}\n")
     return 0 if value else 1
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import Final
 
 from controllers.kubelet.shell.inside import Inside
+from controllers.kubelet.shell.parameters import Segments
+from controllers.kubelet.shell.patterns import compiled, of_pattern
 from controllers.kubelet.shell.running import VALUE_LENGTH_MAX
 
 LAST_WORD: Final = "/dev/termination-log"
@@ -29,6 +30,8 @@ class Disk:
     removed: set[str]
     certain: bool
     unsure: set[str]
+    pipes: dict[str, str]
+    """Path → text of what `<(…)` stands for."""
 
     def path(self, name: str) -> str:
         """Return a name as a path from the root."""
@@ -52,6 +55,8 @@ class Disk:
             return ""
         if path in self.removed:
             return None
+        if path in self.pipes:
+            return self.pipes[path]
         return self.written.get(path, self.inside.files.get(path))
 
     def own(self) -> dict[str, str | None]:
@@ -76,6 +81,13 @@ class Disk:
         self.unsure.add(path)
         return False
 
+    def is_folder(self, name: str) -> bool:
+        """Return whether a path is a folder: one that is there anyway, or above a file."""
+        path = self.path(name)
+        if path == "/" or path in self.inside.folders:
+            return True
+        return any(other.startswith(path + "/") for other in (*self.files(), *self.inside.folders))
+
     def write(self, name: str, text: str, *, more: bool) -> str:
         """Write a file; return what is wrong, else nothing."""
         path = self.path(name)
@@ -88,12 +100,14 @@ class Disk:
         self.written[path] = (before + text)[:VALUE_LENGTH_MAX]
         return ""
 
-    def matching(self, pattern: str) -> list[str]:
+    def matching(self, pattern: Segments) -> list[str]:
         """Return the files and folders that a pattern names."""
-        whole = self.path(pattern)
-        depth = whole.count("/")
-        names = {"/".join(path.split("/")[: depth + 1]) for path in self.files() if path.count("/") >= depth}
-        found = sorted(name for name in names if fnmatchcase(name, whole))
-        if pattern.startswith("/"):
-            return found
-        return [name.removeprefix(self.folder.rstrip("/") + "/") for name in found]
+        text = "".join(text for text, _ in pattern)
+        rooted = text.startswith("/")
+        top = "" if rooted else self.folder.rstrip("/")
+        depth = text.rstrip("/").count("/") + (0 if rooted else top.count("/") + 1)
+        wanted = compiled(of_pattern([(f"{top}/", True), *pattern] if not rooted else pattern, path=True))
+        names = {"/".join(path.split("/")[: depth + 1]) for path in (*self.files(), *self.inside.folders)}
+        end = "/" if text.endswith("/") else ""
+        found = sorted(name for name in names if name.count("/") == depth and wanted.fullmatch(name + end))
+        return [name + end if rooted else (name + end)[len(top) + 1 :] for name in found]

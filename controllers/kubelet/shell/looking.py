@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from typing import Final
 
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.shell.archives import tar
 from controllers.kubelet.shell.asking import ASKING
+from controllers.kubelet.shell.builtins import BUILTINS
 from controllers.kubelet.shell.cgroups import PROCESSORS, ROOT
 from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.interpreter import Call, Program
-from controllers.kubelet.shell.programs import SIMULATED, TEXT, is_folder, options, wrong
+from controllers.kubelet.shell.patterns import fits
+from controllers.kubelet.shell.printing import PRINTING
+from controllers.kubelet.shell.programs import SIMULATED, TEXT, options, wrong
 from controllers.kubelet.shell.running import Running, Wrote
+from controllers.kubelet.shell.texts import TEXTS
 
 _MOUNTS: Final = (
     ("overlay", "/", "rw"),
@@ -40,9 +43,15 @@ def _env(call: Call) -> Running:
         name, _, value = words.pop(0).partition("=")
         sets[name] = value
     if words:
-        call.shell.variables.update(sets)
-        return (yield from call.shell.call(words, call.stdin))
-    for name, value in {**call.shell.variables, **sets}.items():
+        shell, kept = call.shell, dict(call.shell.variables)
+        exported = set(shell.exported)
+        shell.variables.update(sets)
+        shell.exported |= sets.keys()
+        try:
+            return (yield from shell.call(words, call.stdin))
+        finally:
+            shell.variables, shell.exported = kept, exported
+    for name, value in {**call.shell.environment(), **sets}.items():
         yield Wrote(1, f"{name}={value}\n")
     return 0
 
@@ -52,7 +61,7 @@ def _printenv(call: Call) -> Running:
         return (yield from _env(call))
     code = 0
     for name in call.arguments:
-        if name in call.shell.variables:
+        if name in call.shell.exported and name in call.shell.variables:
             yield Wrote(1, call.shell.variables[name] + "\n")
         else:
             code = 1
@@ -94,7 +103,7 @@ def _ls(call: Call) -> Running:
         path = call.shell.path(name)
         if call.shell.read(name) is not None:
             found = [name]
-        elif is_folder(call, name):
+        elif call.shell.is_folder(name):
             found = _listed(call, path)
         else:
             call.shell.lacks(name)
@@ -139,7 +148,7 @@ def _find(call: Call) -> Running:
             return (yield from wrong(call, f"unrecognized: {word}"))
     code = 0
     for top in tops or ["."]:
-        if call.shell.read(top) is None and not is_folder(call, top):
+        if call.shell.read(top) is None and not call.shell.is_folder(top):
             call.shell.lacks(top)
             code = yield from wrong(call, f"{top}: No such file or directory")
             continue
@@ -147,14 +156,14 @@ def _find(call: Call) -> Running:
             # What else the image has there is not known.
             call.shell.unknown.add(call.name)
         for path in (top, *_below(call, top)):
-            tests = {"-name": path.rstrip("/").rpartition("/")[2], "-type": "d" if is_folder(call, path) else "f"}
-            if any(all(fnmatchcase(tests[how], text) for how, text in every) for every in wanted):
+            tests = {"-name": path.rstrip("/").rpartition("/")[2], "-type": "d" if call.shell.is_folder(path) else "f"}
+            if any(all(fits(text, tests[how]) for how, text in every) for every in wanted):
                 yield Wrote(1, path + "\n")
     return code
 
 
 def _below(call: Call, top: str) -> Iterator[str]:
-    for name in _listed(call, call.shell.path(top)) if is_folder(call, top) else ():
+    for name in _listed(call, call.shell.path(top)) if call.shell.is_folder(top) else ():
         path = f"{top.rstrip('/')}/{name}"
         yield path
         yield from _below(call, path)
@@ -251,6 +260,9 @@ REFUSED: Final = ("kill", "ping", "top", "apt", "apt-get", "apk", "vi")
 
 PROGRAMS: Final[dict[str, Program]] = {
     **TEXT,
+    **BUILTINS,
+    **PRINTING,
+    **TEXTS,
     **COUNTING,
     **CHANGING,
     **ASKING,

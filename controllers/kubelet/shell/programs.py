@@ -10,11 +10,10 @@ from collections.abc import Generator, Sequence
 from typing import Final
 
 from controllers.kubelet.shell.interpreter import Call, Program
-from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Happening, Running, Wrote
+from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Happening, Running, Sent, Wrote
 
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "\\": "\\", "f": "\f", "v": "\v"}
 SIMULATED: Final = "this container is simulated: no process runs in it"
 LINES_MAX: Final = 20_000
 """Lines of `seq`."""
@@ -58,48 +57,6 @@ def inputs(call: Call, names: Sequence[str]) -> Generator[Happening, None, list[
     return found
 
 
-def _echo(call: Call) -> Running:
-    words = list(call.arguments)
-    newline, escapes = True, False
-    while words and re.fullmatch(r"-[neE]+", words[0]):
-        flags = words.pop(0)
-        newline, escapes = newline and "n" not in flags, (escapes or "e" in flags) and "E" not in flags
-    text = " ".join(words)
-    yield Wrote(1, (unescaped(text) if escapes else text) + ("\n" if newline else ""))
-    return 0
-
-
-def unescaped(text: str) -> str:
-    """Return a text with what its escapes stand for."""
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text)
-
-
-def _printf(call: Call) -> Running:
-    if not call.arguments:
-        return (yield from wrong(call, "usage: printf FORMAT [ARG]...", 2))
-    pattern, values = unescaped(call.arguments[0]), list(call.arguments[1:])
-    while True:
-        before = len(values)
-
-        def put(found: re.Match[str]) -> str:
-            if found[2] == "%":
-                return "%"
-            value = values.pop(0) if values else ""
-            width = found[1][:3]
-            if found[2] == "b":
-                return unescaped(value)
-            if found[2] in "di":
-                value = value if re.fullmatch(r"-?\d{1,18}", value, re.ASCII) else "0"
-            size = int(width.lstrip("-0") or 0)
-            if width.startswith("-"):
-                return value.ljust(size)
-            return value.rjust(size, "0" if width.startswith("0") and found[2] in "di" else " ")
-
-        yield Wrote(1, re.sub(r"%(-?\d{0,3})([sdib%])", put, pattern))
-        if not values or len(values) == before:
-            return 0
-
-
 def _cat(call: Call) -> Running:
     code = 0
     for name, text in (yield from inputs(call, options(call)[1])):
@@ -137,7 +94,7 @@ def _grep(call: Call) -> Running:
 
 def _head(call: Call) -> Running:
     given, names = options(call, "n")
-    count = _number(given.get("n"), 10)
+    count = number_of(given.get("n"), 10)
     for _, text in (yield from inputs(call, names)):
         yield Wrote(1, "".join((text or "").splitlines(keepends=True)[:count]))
     return 0
@@ -145,7 +102,7 @@ def _head(call: Call) -> Running:
 
 def _tail(call: Call) -> Running:
     given, names = options(call, "n")
-    count = _number(given.get("n", "").lstrip("+"), 10)
+    count = number_of(given.get("n", "").lstrip("+"), 10)
     for name, text in (yield from inputs(call, names)):
         if text is None:
             return (yield from wrong(call, f"can't open '{name}': No such file or directory"))
@@ -170,7 +127,9 @@ def _sorted(call: Call) -> Running:
     given, names = options(call)
     texts = yield from inputs(call, names)
     lines = [line for _, text in texts for line in (text or "").splitlines()]
-    lines.sort(key=(lambda line: (_number(line.split()[0] if line.split() else "", 0), line)) if "n" in given else None)
+    lines.sort(
+        key=(lambda line: (number_of(line.split()[0] if line.split() else "", 0), line)) if "n" in given else None
+    )
     if "u" in given:
         lines = list(dict.fromkeys(lines))
     yield Wrote(1, "".join(f"{line}\n" for line in (reversed(lines) if "r" in given else lines)))
@@ -189,7 +148,7 @@ def _uniq(call: Call) -> Running:
 
 def _cut(call: Call) -> Running:
     given, names = options(call, "dfc")
-    mark, wanted = given.get("d", "\t") or "\t", _number(given.get("f"), 1)
+    mark, wanted = given.get("d", "\t") or "\t", number_of(given.get("f"), 1)
     for _, text in (yield from inputs(call, names)):
         for line in (text or "").splitlines():
             fields = line.split(mark)
@@ -198,7 +157,7 @@ def _cut(call: Call) -> Running:
 
 
 def _seq(call: Call) -> Running:
-    numbers = [_number(word, 1) for word in call.arguments]
+    numbers = [number_of(word, 1) for word in call.arguments]
     first, last = (1, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[-1]) if numbers else (1, 0)
     yield Wrote(1, "".join(f"{number}\n" for number in range(first, min(last, first + LINES_MAX) + 1)))
     return 0
@@ -235,117 +194,29 @@ def _ends(code: int) -> Program:
     return run
 
 
-def _test(call: Call) -> Running:
-    words = list(call.arguments)
-    if call.name == "[" or call.name == "[[":
-        if not words or words[-1] not in ("]", "]]"):
-            return (yield from wrong(call, "missing ]", 2))
-        words.pop()
-    return 0 if _holds(call, words) else 1
-
-
-def _holds(call: Call, words: list[str]) -> bool:
-    for joined, both in (("-o", False), ("-a", True), ("||", False), ("&&", True)):
-        if joined in words:
-            at = words.index(joined)
-            first, second = _holds(call, words[:at]), _holds(call, words[at + 1 :])
-            return (first and second) if both else (first or second)
-    if words[:1] == ["!"]:
-        return not _holds(call, words[1:])
-    if len(words) == 1:
-        return words[0] != ""
-    if len(words) == 2:
-        return _is(call, words[0], words[1])
-    return len(words) == 3 and _compared(words[0], words[1], words[2])
-
-
-def _is(call: Call, what: str, name: str) -> bool:
-    text = call.shell.read(name) if what in ("-f", "-r", "-s", "-e", "-w") else None
-    if text is None and what in ("-f", "-r", "-s", "-e", "-d", "-x", "-w") and not is_folder(call, name):
-        call.shell.lacks(name)
-    match what:
-        case "-z" | "-n":
-            return (name == "") == (what == "-z")
-        case "-s":
-            return bool(text)
-        case "-f":
-            return text is not None
-        case "-r" | "-w":
-            return text is not None or is_folder(call, name)
-        case "-d":
-            return is_folder(call, name)
-        case "-e":
-            return text is not None or is_folder(call, name)
-        case _:
-            return False
-
-
-def _compared(left: str, how: str, right: str) -> bool:
-    if how in ("=", "==", "!="):
-        return (left == right) == (how != "!=")
-    one, other = _number(left, 0), _number(right, 0)
-    outcomes = {
-        "-eq": one == other,
-        "-ne": one != other,
-        "-lt": one < other,
-        "-le": one <= other,
-        "-gt": one > other,
-        "-ge": one >= other,
-    }
-    return outcomes.get(how, False)
-
-
-def is_folder(call: Call, name: str) -> bool:
-    """Return whether a path is a folder: one that is there anyway, or above a file."""
-    path = call.shell.path(name)
-    if path == "/" or path in call.inside.folders:
-        return True
-    return any(other.startswith(path + "/") for other in (*call.shell.files(), *call.inside.folders))
-
-
-def _export(call: Call) -> Running:
-    for word in call.arguments:
-        name, equals, value = word.partition("=")
-        if equals:
-            call.shell.variables[name] = value
-    yield from ()
-    return 0
-
-
-def _unset(call: Call) -> Running:
-    for name in call.arguments:
-        call.shell.variables.pop(name, None)
-    yield from ()
-    return 0
-
-
-def _cd(call: Call) -> Running:
-    name = call.arguments[0] if call.arguments else call.shell.variables.get("HOME", "/")
-    if not is_folder(call, name):
-        yield Wrote(2, f"sh: cd: can't cd to {name}: No such file or directory\n")
-        return 1
-    call.shell.folder = call.shell.path(name)
-    return 0
-
-
 def _sh(call: Call) -> Running:
     words = list(call.arguments)
-    flags = ""
+    flags = set[str]()
     while words and words[0][:1] in ("-", "+") and words[0] != "--":
-        flags += words.pop(0)[1:]
+        word = words.pop(0)
+        if not word.startswith("--"):
+            flags |= set(word[1:])
+        if word[1:].endswith("o") and words and not word.startswith("--"):
+            flags.add(words.pop(0))
+    bash = call.name == "bash"
+    how = frozenset(flags - {"c", "l", "i", "s", "o"})
     if "c" in flags:
-        return (yield from call.shell.within(words[0] if words else "", words[1:] or (call.words[0],), call.stdin))
+        text, arguments = words[0] if words else "", words[1:] or (call.words[0],)
+        return (yield from call.shell.within(text, arguments, call.stdin, bash=bash, options=how))
     if words:
-        text = call.shell.read(words[0])
-        if text is None:
+        held = call.shell.read(words[0])
+        if held is None:
+            if not call.shell.lacks(words[0]):
+                call.shell.unknown.add(words[0])
             yield Wrote(2, f"{call.name}: can't open '{words[0]}': No such file or directory\n")
             return MISSING
-        return (yield from call.shell.within(text, words, call.stdin))
-    return (yield from call.shell.within((yield from call.input()), stdin=""))
-
-
-def _eval(call: Call) -> Running:
-    return (yield from call.shell.run(" ".join(call.arguments)))
+        return (yield from call.shell.within(held, words, call.stdin, bash=bash, options=how))
+    return (yield from call.shell.within((yield from call.input()), (call.words[0],), Sent(), bash=bash, options=how))
 
 
 def _which(call: Call) -> Running:
@@ -362,7 +233,7 @@ def _which(call: Call) -> Running:
 
 def _xargs(call: Call) -> Running:
     text = yield from call.input()
-    return (yield from call.shell.call([*(call.arguments or ["echo"]), *text.split()], ""))
+    return (yield from call.shell.call([*(call.arguments or ["echo"]), *text.split()], Sent()))
 
 
 def _timeout(call: Call) -> Running:
@@ -370,18 +241,16 @@ def _timeout(call: Call) -> Running:
     return (yield from call.shell.call(words[1:], call.stdin)) if len(words) > 1 else 0
 
 
-def _number(text: str | None, default: int) -> int:
+def number_of(text: str | None, default: int) -> int:
+    """Return a whole number; the default where there is none."""
     return int(text) if text and re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else default
 
 
 SHELLS: Final = ("sh", "ash", "bash", "dash")
 
 TEXT: Final[dict[str, Program]] = {
-    "echo": _echo, "printf": _printf, "cat": _cat, "grep": _grep, "egrep": _grep, "fgrep": _grep, "head": _head,
+    "cat": _cat, "grep": _grep, "egrep": _grep, "fgrep": _grep, "head": _head,
     "tail": _tail, "wc": _wc, "sort": _sorted, "uniq": _uniq, "cut": _cut, "seq": _seq, "tee": _tee, "sleep": _sleep,
-    "usleep": _ends(0), "true": _ends(0), ":": _ends(0), "false": _ends(1), "test": _test, "[": _test, "[[": _test,
-    "export": _export, "local": _export, "readonly": _export, "unset": _unset, "set": _ends(0), "trap": _ends(0),
-    "wait": _ends(0), "sync": _ends(0), "chmod": _ends(0), "chown": _ends(0), "cd": _cd, "eval": _eval,
-    "which": _which, "command": _which, "type": _which, "xargs": _xargs, "timeout": _timeout,
-    **dict.fromkeys(SHELLS, _sh),
+    "usleep": _ends(0), "sync": _ends(0), "chmod": _ends(0), "chown": _ends(0), "which": _which, "xargs": _xargs,
+    "timeout": _timeout, **dict.fromkeys(SHELLS, _sh),
 }  # fmt: skip

@@ -58,6 +58,18 @@ class Sent:
         text, self.text = self.text, ""
         return text
 
+    def upto(self, mark: str, most: int = VALUE_LENGTH_MAX) -> Generator[Reads, None, tuple[str, bool]]:
+        """Return (its letters up to a mark, whether that was there), and let it go on after the mark."""
+        while self.text is None:
+            yield Reads()
+        found = self.text.find(mark) if mark else -1
+        end = len(self.text) if found < 0 else found
+        if most < end:
+            text, self.text = self.text[:most], self.text[most:]
+            return text, True
+        text, self.text = self.text[:end], self.text[end + 1 :]
+        return text, found >= 0
+
 
 class Came(NamedTuple):
     """What came of a request: `result` as a client's (`ok`, `error`, `refused`, `timeout`, `unresolved`, `outside`)."""
@@ -101,6 +113,22 @@ class Send(Protocol):
 
 class Exit(Exception):
     """The shell ends."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Leave(Exception):
+    """`break` and `continue`."""
+
+    def __init__(self, again: bool, levels: int) -> None:
+        super().__init__(again)
+        self.again, self.levels = again, levels
+
+
+class Return(Exception):
+    """A function, or a script that was read in, ends."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)

@@ -100,12 +100,9 @@ class Terminal:
     def _entered(self) -> Iterator[str | Running]:
         text, self._line, self._before = f"{self._before}{self._line}\n", "", ""
         try:
-            parse(text)
+            parse(text, bash=self.shell.bash)
         except SyntaxProblem as problem:
-            unfinished = (
-                "end of file" in str(problem) or "unterminated" in str(problem) or 'missing ")"' in str(problem)
-            )
-            if unfinished and len(text) < LINE_LENGTH_MAX:
+            if problem.unfinished and len(text) < LINE_LENGTH_MAX:
                 self._before = text
                 return
         yield self._ran(text)

@@ -135,7 +135,7 @@ def test_errors_go_where_they_are_sent() -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["echo 'open", "if true; then", "echo $(echo", "case x in esac", "| cat", "a && ", "done", "${a b}", "(" * 99],
+    ["echo 'open", "if true; then", "echo $(echo", "case x in a) :", "| cat", "a && ", "done", "${a b}", "(" * 99],
 )
 def test_what_cannot_be_read_is_said(script: str) -> None:
     out, wrong, code, _ = done(shell_in(), script)
