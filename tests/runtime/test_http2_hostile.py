@@ -23,7 +23,7 @@ from hyperframe.frame import (
 )
 
 from clustersim.runtime.boundedrequest import DRAIN_BYTES_MAX
-from clustersim.runtime.http2.connection import FRAMES_AT_FIRST, RESETS_MAX, SETTINGS_MAX, UNDER_WAY_MAX
+from clustersim.runtime.http2.connection import FRAMES_AT_FIRST_MAX, RESETS_MAX, SETTINGS_MAX, UNDER_WAY_MAX
 from clustersim.runtime.http2.rules import HEAD_BYTES_MAX, STREAMS_MAX
 from clustersim.runtime.http2.sending import CONTROL_BYTES_MAX
 from tests.tools.http2bench import Bench
@@ -62,7 +62,7 @@ def test_frames_that_ask_for_nothing_are_counted(frame: Callable[[], Frame]) -> 
     bench.swap()
     bench.ask("/a", "POST", ends=False)
     bench.ask("/b")
-    bench.say(bench.talk.raw(frame()) * (FRAMES_AT_FIRST - 10))
+    bench.say(bench.talk.raw(frame()) * (FRAMES_AT_FIRST_MAX - 10))
     assert not bench.transport.lost
     assert not bench.server._over
     bench.say(bench.talk.raw(frame()) * MANY)

@@ -36,10 +36,10 @@ from clustersim.runtime.http2.streams import PROTOCOL, Pairs, Stream
 UNDER_WAY_MAX: Final = 2 * STREAMS_MAX
 """Requests of one HTTP/2 connection whose work may not be over yet, those that the client has given up included."""
 
-FRAMES_FREE: Final = 20_000
+FRAMES_SAVED_MAX: Final = 20_000
 """Frames that ask for nothing (PING, SETTINGS, …) which one HTTP/2 connection may have saved by moving data."""
 
-FRAMES_AT_FIRST: Final = 2_000
+FRAMES_AT_FIRST_MAX: Final = 2_000
 """Frames that ask for nothing which a new HTTP/2 connection may send."""
 
 FRAMES_EACH_SECOND: Final = 50.0
@@ -90,7 +90,7 @@ class Connection(Sending, Protocol, TimeoutMixin):
         self._cut: Any = None
         self._look: Any = None
         now = seconds()
-        self._frames = Budget(FRAMES_FREE, FRAMES_EACH_SECOND, now, left=FRAMES_AT_FIRST)
+        self._frames = Budget(FRAMES_SAVED_MAX, FRAMES_EACH_SECOND, now, left=FRAMES_AT_FIRST_MAX)
         self._resets = Budget(RESETS_MAX, RESETS_EACH_SECOND, now)
 
     # Twisted's protocol
