@@ -12,9 +12,9 @@ from clustersim.apiserver.virtual import ReadView
 from controllers.flags.flag import InForce
 from controllers.flags.held import flags_of
 from controllers.kinds.clustersim.target import Target
-from controllers.kubelet.shell.running import Came, Meant
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
 from controllers.kubelet.stages.answers import Answers
-from controllers.proxy.asking import Asking
+from controllers.proxy.asking import Api, Asking, forbidden
 from scheduler_core.api.document import Document
 
 FRESH_SECONDS: Final = 1.0
@@ -24,9 +24,9 @@ FRESH_SECONDS: Final = 1.0
 class Line:
     """The network that requests go through, read anew where it is too old."""
 
-    def __init__(self, view: ReadView, answers: Answers) -> None:
-        """Read nothing yet."""
-        self._view, self._answers = view, answers
+    def __init__(self, view: ReadView, answers: Answers, api: Api = forbidden) -> None:
+        """Read nothing yet; `api` answers for the API server."""
+        self._view, self._answers, self._api = view, answers, api
         self._network: Asking | None = None
         self.read_at = 0.0
 
@@ -36,23 +36,23 @@ class Line:
         if self._network is None or now - self.read_at > FRESH_SECONDS:
             view = self._view
             flags = InForce(flags_of(view))
-            self._network, self.read_at = Asking(view.list, flags, self._answers, view.unix_ms()), now
+            self._network, self.read_at = Asking(view.list, flags, self._answers, view.unix_ms(), self._api), now
         return self._network
 
 
 class Wire:
     """Sends the requests of one pod's commands."""
 
-    def __init__(self, view: ReadView, pod: Document, answers: Answers) -> None:
-        """Read nothing yet."""
-        self._line, self._pod = Line(view, answers), pod
+    def __init__(self, view: ReadView, pod: Document, answers: Answers, api: Api = forbidden) -> None:
+        """Read nothing yet; `api` answers for the API server."""
+        self._line, self._pod = Line(view, answers, api), pod
         self._sent = 0
 
-    def __call__(self, target: Target) -> Came:
+    def __call__(self, target: Target, asked: Asked = PLAIN) -> Came:
         """Return what comes of a request."""
         network = self._line.network()
         self._sent += 1
-        return network.send(self._pod, target, self._choose)
+        return network.send(self._pod, target, self._choose, asked)
 
     def look_up(self, host: str) -> Meant | None:
         """Return what a name means to the pod."""

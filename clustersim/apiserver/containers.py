@@ -17,6 +17,7 @@ from clustersim.apiserver.keeping import Keeper
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
+from clustersim.apiserver.within import Answered, Within
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
 from controllers.kubelet.containers import Containers
@@ -130,8 +131,8 @@ def _ended_ms(pod: Mapping[str, Any], container: str, run: Run) -> int | None:
     return run.started_ms
 
 
-def log(view: ReadView, request: Request, target: Target) -> Response | LogPlan:
-    """Answer `GET …/log`, or say how it is followed.
+def log(view: ReadView, request: Request, target: Target, answered: Answered) -> Response | LogPlan:
+    """Answer `GET …/log`, or say how it is followed; `answered` is how the API answers.
 
     Raises:
         ApiError: 400, 404, 422.
@@ -144,7 +145,9 @@ def log(view: ReadView, request: Request, target: Target) -> Response | LogPlan:
         return Response(200, b"", TEXT_PLAIN)
     previous = request.flag("previous")
     run = run_of(pod, container["name"], previous=previous)
-    plan = _plan(view, target, pod, container, run, timestamps=request.flag("timestamps"), since_ms=since_ms, tail=tail)
+    api = Within(view, pod, request.code, answered, owns=True, writes=False)
+    stamped = request.flag("timestamps")
+    plan = _plan(view, target, pod, container, run, api, timestamps=stamped, since_ms=since_ms, tail=tail)
     if request.flag("follow") and run.ended_ms is None:
         return plan
     lines = cut(plan.printer.upto(now_ms, run.ended_ms), since_ms=since_ms, tail=tail)
@@ -157,6 +160,7 @@ def _plan(
     pod: Document,
     container: Mapping[str, Any],
     run: Run,
+    api: Within,
     *,
     timestamps: bool = False,
     since_ms: int | None = None,
@@ -167,7 +171,7 @@ def _plan(
     facts = StoreFacts(view)
     one = next((one for one in Containers(pod).all if one.name == container["name"]), None)
     around = [] if one is None else Scripts(facts).others(pod, one, answers)
-    printer = Printer(pod, container, run, facts, answers, Wire(view, pod, answers), around)
+    printer = Printer(pod, container, run, facts, answers, Wire(view, pod, answers, api), around)
     place = (target.kind.resource, metadata["namespace"], metadata["name"], metadata["uid"])
     return LogPlan(view.session_id, *place, container["name"], run, printer, timestamps, since_ms, tail)
 
@@ -210,8 +214,10 @@ def _stamp(unix_ms: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{unix_ms % 1000:03}000000Z"
 
 
-def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
+def execute(view: ReadView, request: Request, target: Target, answered: Answered, *, owns: bool) -> ExecPlan:
     """Say how `exec` or `attach` is answered.
+
+    `answered` is how the API answers; `owns`: whether the command may act as the pod's account.
 
     Raises:
         ApiError: 400, 404; 501 to who asks by another way than a websocket.
@@ -228,7 +234,7 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
     protocol = protocol_of(request, target, protocols.COMMANDS)
     facts, answers, now_ms = StoreFacts(view), stages_of(view).answers, view.unix_ms()
     inside = look_inside(pod, container, facts, answers)
-    send = Wire(view, pod, answers)
+    send = Wire(view, pod, answers, Within(view, pod, request.code, answered, owns=owns, writes=True))
     shell = Shell(inside, PROGRAMS, now_ms, dict(inside.environment), inside.folder, send=send)
     one = next(one for one in Containers(pod).all if one.name == container["name"])
     for path, text in Scripts(facts).disk(pod, one, answers, now_ms).items():
@@ -243,7 +249,8 @@ def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
             run = run_of(pod, container["name"], previous=False)
             # Made to be attached to, it is over before anybody can: who comes for what it says gets it all the same.
             since_ms = run.started_ms if container.get("stdin") else view.unix_ms() + 1
-            plan = _plan(view, target, pod, container, run, since_ms=since_ms)
+            api = Within(view, pod, request.code, answered, owns=True, writes=False)
+            plan = _plan(view, target, pod, container, run, api, since_ms=since_ms)
     interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
     return ExecPlan(view.session_id, protocol, shell, tuple(words), stdin, tty, interactive, keeper, plan)
 

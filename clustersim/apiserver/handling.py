@@ -370,10 +370,10 @@ def _of_container(view: ReadView, request: Request, target: Target, principal: P
     """Answer what only a running process could answer, from the stages."""
     match target.subresource:
         case "log":
-            answer = containers.log(view, request, target)
+            answer = containers.log(view, request, target, _answered)
             return answer if isinstance(answer, Response) else _opened(request, principal, lambda: answer)
         case "exec" | "attach":
-            plan = containers.execute(view, request, target)
+            plan = containers.execute(view, request, target, _answered, owns=_acts_as_account(view, target, principal))
             return _opened(request, principal, lambda: plan)
         case "portforward":
             forwarded = forwarding.plan(view, request, target, principal.participant_id)
@@ -381,6 +381,29 @@ def _of_container(view: ReadView, request: Request, target: Target, principal: P
         case _:
             assert target.leads is not None, "what else is simulated is a way through the server"
             return proxying.through(view, request, target, target.leads)
+
+
+def _answered(request: Request) -> Response:
+    """Return the whole answer to a request that comes from within the session."""
+    try:
+        answer = handle(request)
+    except ApiError as error:
+        return formed(request, error_response(error))
+    if isinstance(answer, Response):
+        return answer
+    closed(answer)
+    return error_response(ApiError(501, "NotImplemented", "no stream is read in a simulated container"))
+
+
+def _acts_as_account(view: ReadView, target: Target, principal: Principal) -> bool:
+    """Return whether what somebody runs in a pod may act as the pod's account: who may have a token of that anyway."""
+    stored = view.get(target.kind.resource, target.namespace or "", target.name)
+    account = "" if stored is None else str(stored.object["spec"].get("serviceAccountName") or "default")
+    try:
+        roles.check(principal, "create", "serviceaccounts", target.namespace, account, "token")
+    except ApiError:
+        return False
+    return True
 
 
 def _opened(request: Request, principal: Principal, plan: Callable[[], _Plan]) -> Watch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -167,8 +167,8 @@ def check_timeout(request: Request) -> None:
 
 
 def plain_response(document: Any) -> Response:
-    """Return a document that is JSON whatever is accepted."""
-    return replace(json_response(document), plain=True)
+    """Return a document that is JSON whatever is accepted, laid out for people (…/responsewriters, WriteRawJSON)."""
+    return Response(200, msgspec.json.format(msgspec.json.encode(document), indent=2), plain=True)
 
 
 def json_response(document: Any, status: int = 200) -> Response:

@@ -16,7 +16,7 @@ from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Came, Exit, Meant, Running, Send, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Exit, Meant, Running, Send, TooLong, Waits, Wrote
 from controllers.kubelet.shell.tree import Unplayable
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
@@ -117,18 +117,18 @@ class Sampled:
     def __init__(self, send: Send) -> None:
         """Send nothing yet."""
         self._send = send
-        self._came: dict[Target, list[Came]] = {}
+        self._came: dict[tuple[Target, Asked], list[Came]] = {}
         self._asked = 0
 
-    def __call__(self, target: Target) -> Came:
+    def __call__(self, target: Target, asked: Asked = PLAIN) -> Came:
         """Return what comes of a request, or what has come of one like it; what is known is renewed bit by bit."""
         self._asked += 1
-        came = self._came.setdefault(target, [])
+        came = self._came.setdefault((target, asked), [])
         if len(came) < SAMPLES:
-            came.append(self._send(target))
+            came.append(self._send(target, asked))
             return came[-1]
         if self._asked % SAMPLES == 0:
-            came.append(self._send(target))
+            came.append(self._send(target, asked))
             del came[0]
         return came[self._asked % SAMPLES]
 

@@ -8,28 +8,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from controllers.flags.flag import InForce
 from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.documents import served
 from controllers.kubelet.logs import filled
-from controllers.kubelet.shell.running import Came, Meant
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
 from controllers.kubelet.stages.answers import Answers, Page
 from controllers.log.store import Stored
 from controllers.proxy.exchange import API_SERVER, Exchange, Record, Source, rules_now, source_of
 from controllers.proxy.network import Network
 from controllers.proxy.rules import Rules
 from controllers.proxy.serving import listener
+from controllers.registry.gotext import quoted
 from scheduler_core.api.document import Document, has_ended
 
 BODY_LENGTH_MAX: Final = 16 * 1024
 """Characters of an answer; the rest is cut."""
 
-FORBIDDEN: Final = (
-    '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"forbidden: User '
-    '\\"system:anonymous\\" cannot get path \\"/\\"","reason":"Forbidden","details":{},"code":403}\n'
-)
+Api = Callable[[Target, Asked], Came]
+"""Asks the API server itself; the address is left to who knows it."""
+
+
+def forbidden(target: Target, asked: Asked) -> Came:
+    """Return what the API server says to somebody whom it does not know."""
+    path = target.path.partition("?")[0]
+    why = f'forbidden: User "system:anonymous" cannot {asked.method.lower()} path {quoted(path)}'
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": why}
+    body = msgspec.json.encode({**status, "reason": "Forbidden", "details": {}, "code": 403}).decode()
+    return Came("ok", 403, body=body + "\n", type="application/json")
+
 
 Lists = Callable[[str], tuple[Sequence[Stored], int]]
 """Returns the objects of a resource, and the revision at which they were read."""
@@ -57,8 +67,9 @@ class _Listed:
 class Asking:
     """The network of one moment."""
 
-    def __init__(self, lists: Lists, flags: InForce, answers: Answers, unix_ms: int) -> None:
-        """Read all that requests meet."""
+    def __init__(self, lists: Lists, flags: InForce, answers: Answers, unix_ms: int, api: Api = forbidden) -> None:
+        """Read all that requests meet; `api` answers for the API server."""
+        self._api = api
         network = self._network = Network(flags)
         network.unix_ms = unix_ms
         for resource, reflector in network.informers.reflectors.items():
@@ -67,12 +78,12 @@ class Asking:
         self._facts = _Listed(lists)
         self._rules: dict[str, Rules] = {}
 
-    def send(self, pod: Document, target: Target, choose: Callable[[str, int], int]) -> Came:
+    def send(self, pod: Document, target: Target, choose: Callable[[str, int], int], asked: Asked = PLAIN) -> Came:
         """Return what comes of a request of a pod, whether it runs still or not. `choose`: (what for, below) → draw."""
         if target.host == "localhost" or target.host.startswith("127."):
             here = self._network.pods.get(pod["metadata"]["namespace"], pod["metadata"]["name"])
             return self._came(self._exchange.within(here or pod, target.port), target)
-        return self._sent(source_of(pod), target, choose)
+        return self._sent(source_of(pod), target, choose, asked)
 
     def look_up(self, pod: Document, host: str) -> Meant | None:
         """Return what a name means to a pod; None: there is no such name."""
@@ -81,7 +92,7 @@ class Asking:
 
     def send_for_client(self, target: Target) -> Came:
         """Return what comes of a request that the API server sends to an address for somebody."""
-        return self._sent(API_SERVER, target, lambda purpose, below: 0)
+        return self._sent(API_SERVER, target, lambda purpose, below: 0, PLAIN)
 
     def send_within(self, namespace: str, name: str, uid: str, target: Target) -> Came | None:
         """Return what comes of a request to a port of a pod from inside of it; None: the pod is not there any more.
@@ -97,11 +108,10 @@ class Asking:
     def _exchange(self) -> Exchange:
         return Exchange(self._network, self._rules_of)
 
-    def _sent(self, source: Source, target: Target, choose: Callable[[str, int], int]) -> Came:
+    def _sent(self, source: Source, target: Target, choose: Callable[[str, int], int], asked: Asked) -> Came:
         record = self._exchange.send(source, target, choose)
         if record.result == "ok" and not record.pod:
-            # The API server, to somebody whom it does not know.
-            return Came("ok", 403, "", record.address, FORBIDDEN, "application/json")
+            return self._api(target, asked)._replace(address=record.address)
         return self._came(record, target)
 
     def _came(self, record: Record, target: Target) -> Came:

@@ -77,13 +77,13 @@ class ApiError(Exception):
             "status": "Failure",
             "message": self.message,
             "reason": self.reason,
-            "code": self.code,
         }
         if not self.reason:
             del body["reason"]
         # Clients look into the details of these without asking whether there are any.
         if details or self.code in (404, 405):
             body["details"] = details
+        body["code"] = self.code
         body.update(_said(self.said))
         body.update(self.extra)
         return body

@@ -17,6 +17,7 @@ import pytest
 from websockets import Subprotocol
 from websockets.sync.client import ClientConnection, connect
 
+from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS
 from tests.tools.apiserver import Api
 from tests.tools.kubectl import binaries
 from tests.tools.patience import PATIENCE_SECONDS
@@ -122,6 +123,60 @@ def test_commands_send_requests_to_services(api: Api, namespace: str, kubectl: K
     assert "  HTTP/1.1 200 OK\n" in done.stderr
     done = kubectl("exec", "box", "--", "wget", "-qO-", "http://shop.nowhere")
     assert (done.returncode, done.stderr.splitlines()[0]) == (1, "wget: bad address 'shop.nowhere'")
+
+
+SHOWS = "/var/run/secrets/kubernetes.io/serviceaccount"
+ASKS = f'curl -s --cacert {SHOWS}/ca.crt -H "Authorization: Bearer $(cat {SHOWS}/token)"'
+SERVER = f"https://{API_SERVER_ADDRESS}:6443"
+"""Its own address: without an engine nobody makes the Service `kubernetes`."""
+
+
+def test_a_pod_asks_the_api_server_as_its_account(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    """kubernetes.io/docs/tasks/run-application/access-api-from-pod: what roles give the account, and nothing else."""
+    for made in (
+        ("create", "serviceaccount", "reader"),
+        ("create", "role", "reads", "--verb=get,list,watch,delete", "--resource=configmaps"),
+        ("create", "rolebinding", "reads", "--role=reads", f"--serviceaccount={namespace}:reader"),
+        ("create", "configmap", "told", "--from-literal=a=b"),
+    ):
+        assert kubectl(*made).returncode == 0
+    api.request("POST", "/api/v1/nodes", {"metadata": {"name": "n1"}})
+    put(api, namespace, [main(image="curlimages/curl")], [running()], serviceAccountName="reader")
+
+    def asked(rest: str, role: str = "teacher") -> str:
+        return str(kubectl("exec", "web", "--", "sh", "-c", f"{ASKS} {rest}", role=role).stdout)
+
+    assert json.loads(asked(f"{SERVER}/api"))["versions"] == ["v1"]
+    own = f"{SERVER}/api/v1/namespaces/{namespace}"
+    assert json.loads(asked(f"{own}/configmaps/told"))["data"] == {"a": "b"}
+    refused = json.loads(asked(f"{own}/secrets"))
+    who = f"system:serviceaccount:{namespace}:reader"
+    where = f'in API group "" in the namespace "{namespace}"'
+    assert refused["message"] == f'secrets is forbidden: User "{who}" cannot list resource "secrets" {where}'
+    assert asked(f"{own}/configmaps?watch=true").count("no stream is read") == 1
+    assert json.loads(asked(f"-X DELETE {own}/configmaps/told"))["status"] == "Success"
+    assert kubectl("get", "configmap", "told").returncode == 1
+    # Without the token nobody is asked for, and what stands in its file is good nowhere else.
+    unknown = json.loads(kubectl("exec", "web", "--", "curl", "-sk", f"{SERVER}/api").stdout)
+    assert unknown["message"] == 'forbidden: User "system:anonymous" cannot get path "/api"'
+    shown = kubectl("exec", "web", "--", "cat", f"{SHOWS}/token").stdout
+    assert api.request("GET", "/api", headers={"authorization": f"Bearer {shown}"})[0] == 401
+
+
+def test_a_log_that_is_read_writes_nothing(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    kubectl("create", "serviceaccount", "default")
+    kubectl("create", "clusterrolebinding", f"all-{namespace}", "--clusterrole=cluster-admin",
+            f"--serviceaccount={namespace}:default")  # fmt: skip
+    own = f"{SERVER}/api/v1/namespaces/{namespace}"
+    body = '{"metadata":{"name":"made"}}'
+    posts = f"-X POST -H 'Content-Type: application/json' -d '{body}'"
+    script = f"{ASKS} {own}/configmaps/none; {ASKS} {posts} {own}/configmaps"
+    api.request("POST", "/api/v1/nodes", {"metadata": {"name": "n1"}})
+    put(api, namespace, [main("sh", "-c", script, image="curlimages/curl")], [ended()])
+    said = kubectl("logs", "web", "--previous").stdout
+    assert 'configmaps \\"none\\" not found' in said
+    assert "is not written" in said
+    assert kubectl("get", "configmap", "made").returncode == 1
 
 
 def test_one_request_is_all_that_a_container_does(api: Api, namespace: str, kubectl: Kubectl) -> None:

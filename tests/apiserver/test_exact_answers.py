@@ -414,3 +414,28 @@ def test_yaml_comes_back_for_refusals_too(room: Room) -> None:
     answer = room.sent("GET", f"{MAPS}/none", b"", accept="application/yaml")
     assert (answer.status, answer.content_type) == (404, "application/yaml")
     assert b'message: configmaps "none" not found\n' in answer.body
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "laid_out"),
+    [
+        ({}, {}, False),
+        ({"user-agent": "curl/8.10.1"}, {}, True),
+        ({"user-agent": "Wget/1.21"}, {}, True),
+        ({"user-agent": "kubectl/v1.34.1"}, {}, False),
+        ({"user-agent": "kubectl/v1.34.1"}, {"pretty": "true"}, True),
+        ({"user-agent": "curl/8.10.1"}, {"pretty": "false"}, False),
+        ({"user-agent": "curl/8.10.1"}, {"pretty": "0"}, False),
+        ({"user-agent": "Mozilla/5.0", "sec-fetch-dest": "document"}, {}, True),
+        ({"user-agent": "Mozilla/5.0", "sec-fetch-dest": "empty"}, {}, False),
+    ],
+)
+def test_json_is_laid_out_for_people(
+    room: Room, headers: dict[str, str], query: dict[str, str], laid_out: bool
+) -> None:
+    answer = room.sent("GET", f"{MAPS}/none", b"", query=query, **headers)
+    assert answer.status == 404
+    assert answer.body.startswith(
+        b'{\n  "kind": "Status",\n  "apiVersion": "v1",\n' if laid_out else b'{"kind":"Status",'
+    )
+    assert list(json.loads(answer.body))[-3:] == ["reason", "details", "code"]

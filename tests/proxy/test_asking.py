@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from controllers.kinds.clustersim.target import read_target
 from controllers.kubelet.shell.running import Came, Meant
 from controllers.kubelet.stages.pods import STAGES
 from controllers.log.operations import Delete
-from controllers.proxy.asking import FORBIDDEN, Asking
+from controllers.proxy.asking import Asking
 from scheduler_core.api.document import Document
 from tests.proxy.test_clients import service
 from tests.proxy.test_policies import POLICIES, labelled, policy
@@ -105,7 +106,9 @@ def test_a_forwarded_port_leads_to_the_same_pod_or_to_none() -> None:
 def test_the_api_server_does_not_know_who_asks() -> None:
     lab = lab_of()
     endpoints = lab.get("services", "kubernetes")["spec"]["clusterIP"]
-    assert ask(lab, f"https://{endpoints}/")[::4] == ("ok", FORBIDDEN)
+    came = ask(lab, f"https://{endpoints}/api?x=1")
+    assert (came.result, came.code, came.address) == ("ok", 403, endpoints)
+    assert json.loads(came.body)["message"] == 'forbidden: User "system:anonymous" cannot get path "/api"'
 
 
 HTML = "/usr/share/nginx/html"

@@ -6,14 +6,16 @@ to a pod, as those of clients do. Source: busybox 1.36 (networking/wget.c, nc.c)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Final
 
 from controllers.kinds.clustersim.target import BadTarget, Target, read_target
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import SIMULATED, options, wrong
-from controllers.kubelet.shell.running import FOREVER_MS, Came, Running, Waits, Wrote
+from controllers.kubelet.shell.running import FOREVER_MS, PLAIN, Asked, Came, Running, Waits, Wrote
 
 GIVES_UP_MS: Final = 131_000
 """How long a connection is tried that nobody answers (`net.ipv4.tcp_syn_retries` 6)."""
@@ -21,26 +23,35 @@ GIVES_UP_MS: Final = 131_000
 WGET_MS: Final = 900_000
 """How long `wget` waits for an answer where it is not told (`-T`)."""
 
+UNTRUSTED: Final = "SSL certificate problem: unable to get local issuer certificate"
+"""What `curl` says of each certificate in a cluster, where it is not told whom to trust (`--cacert`) or not to look."""
+
 LONGEST_S: Final = 86_400
 
-_REASONS: Final[Mapping[int, str]] = {200: "OK", 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable"}
+_REASONS: Final[Mapping[int, str]] = {one.value: one.phrase for one in HTTPStatus}
 
-_WGET: Final = {"quiet": "q", "output-document": "O", "timeout": "T", "spider": "s", "server-response": "S"}
+_WGET: Final = {
+    "quiet": "q", "output-document": "O", "timeout": "T", "spider": "s", "server-response": "S", "header": "h",
+    "post-data": "d", "user-agent": "U",
+}  # fmt: skip
 _CURL: Final = {
     "silent": "s", "show-error": "S", "fail": "f", "head": "I", "include": "i", "output": "o", "write-out": "w",
     "max-time": "m", "connect-timeout": "c", "verbose": "v", "location": "L", "insecure": "k", "request": "X",
-    "header": "H", "data": "d", "user-agent": "A", "user": "u", "url": "@", "retry": "r",
+    "header": "H", "data": "d", "data-raw": "d", "data-binary": "d", "data-ascii": "d", "user-agent": "A", "user": "u",
+    "url": "@", "retry": "r", "fail-with-body": "f", "cacert": "E", "capath": "E", "cert": "E", "key": "E",
+    "resolve": "r", "retry-delay": "r", "retry-max-time": "r",
 }  # fmt: skip
-_CURL_VALUED: Final = "owmcXHdAu@rT"
+_CURL_VALUED: Final = "owmcXHdAu@rTEe"
 
 
 def _wget(call: Call) -> Running:
-    given, names = _options(call, "OTU", _WGET)
+    given, names, every = _options(call, "OTUhd", _WGET)
     if call.shell.send is None:
         return (yield from wrong(call, SIMULATED))
     if not names:
         return (yield from wrong(call, "missing URL"))
-    target, came = _asked(call, names[0])
+    asked = Asked("POST" if "d" in given else "GET", _headers(every["h"]), given.get("d", ""))
+    target, came = _asked(call, names[0], asked)
     if target is None or came is None:
         return (yield from wrong(call, f"bad address '{names[0]}'"))
     quiet, seconds = "q" in given, _seconds(given.get("T"))
@@ -106,7 +117,7 @@ def _late(call: Call, came: Came, seconds: float | None) -> Running:
 
 
 def _curl(call: Call) -> Running:
-    given, names = _options(call, _CURL_VALUED, _CURL)
+    given, names, every = _options(call, _CURL_VALUED, _CURL)
     if call.shell.send is None:
         return (yield from wrong(call, SIMULATED))
     url = given.get("@") or (names[0] if names else "")
@@ -114,7 +125,9 @@ def _curl(call: Call) -> Running:
     if not url:
         yield Wrote(2, "curl: (2) no URL specified\n")
         return 2
-    target, came = _asked(call, url)
+    sent = [_text_of(call, one) for one in every["d"]]
+    method = given.get("X") or ("HEAD" if "I" in given else "POST" if "d" in given else "GET")
+    target, came = _asked(call, url, Asked(method.upper(), _headers(every["H"]), "&".join(sent)))
     if target is None or came is None:
         return (yield from _failed(3, "URL rejected: Malformed input to a URL function", loud))
     if "v" in given and came.address:
@@ -129,8 +142,10 @@ def _curl(call: Call) -> Running:
             code = yield from _failed(7, f"Failed to connect to {where} after 0 ms: Could not connect to server", loud)
         case "timeout":
             code = yield from _given_up(given, came, where, loud)
+        case _ if url.startswith("https:") and not given.keys() & {"k", "E"}:
+            code = yield from _failed(60, UNTRUSTED, loud)
         case _:
-            code = yield from _shown(call, given, target, came, loud)
+            code = yield from _shown(call, {**given, "X": method}, target, came, loud)
     if "w" in given:
         yield Wrote(1, _filled(given["w"], came, target))
     return code
@@ -155,8 +170,7 @@ def _given_up(given: Mapping[str, str], came: Came, where: str, loud: bool) -> R
 def _shown(call: Call, given: Mapping[str, str], target: Target, came: Came, loud: bool) -> Running:
     if "v" in given:
         yield Wrote(2, f"* Connected to {target.host} ({came.address}) port {target.port}\n")
-        method = given.get("X") or ("HEAD" if "I" in given else "POST" if "d" in given else "GET")
-        yield Wrote(2, f"> {method} {target.path} HTTP/1.1\n> Host: {target.host}\n> User-Agent: curl/8.10.1\n> \n")
+        yield Wrote(2, f"> {given['X']} {target.path} HTTP/1.1\n> Host: {target.host}\n> User-Agent: curl/8.10.1\n> \n")
         yield Wrote(2, "".join(f"< {line}\n" for line in _head(came)) + "< \n")
     if "f" in given and came.code >= 400:
         return (yield from _failed(22, f"The requested URL returned error: {came.code}", loud))
@@ -196,7 +210,18 @@ def _nc(call: Call) -> Running:
     return 0
 
 
-def _asked(call: Call, url: str) -> tuple[Target | None, Came | None]:
+def _text_of(call: Call, told: str) -> str:
+    """Return what `-d` sends: a text, or that of the file that it names."""
+    return call.shell.read(told[1:]) or "" if told.startswith("@") else told
+
+
+def _headers(told: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return what `-H` says."""
+    pairs = (one.partition(":")[::2] for one in told)
+    return tuple((name.strip().lower(), value.strip()) for name, value in pairs if name.strip())
+
+
+def _asked(call: Call, url: str, asked: Asked = PLAIN) -> tuple[Target | None, Came | None]:
     """Return (where to, what came of it); nothing where it cannot be read."""
     send = call.shell.send
     assert send is not None, "who has no network says so first"
@@ -204,7 +229,7 @@ def _asked(call: Call, url: str) -> tuple[Target | None, Came | None]:
         target = read_target(url)
     except BadTarget:
         return None, None
-    return target, send(target)
+    return target, send(target, asked)
 
 
 def _head(came: Came) -> list[str]:
@@ -232,8 +257,12 @@ def _seconds(text: str | None) -> float | None:
         return None
 
 
-def _options(call: Call, valued: str, long: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return options by their letter, also those that are written as words, and the other arguments."""
+def _options(
+    call: Call, valued: str, long: Mapping[str, str]
+) -> tuple[dict[str, str], list[str], defaultdict[str, list[str]]]:
+    """Return options by their letter, also those that are written as words, the other arguments, and all values of a
+    letter that came more than once.
+    """
     words: list[str] = []
     for word in call.arguments:
         name, told, value = word[2:].partition("=")
@@ -241,7 +270,9 @@ def _options(call: Call, valued: str, long: Mapping[str, str]) -> tuple[dict[str
             words += [f"-{long[name]}", *([value] if told else ())]
         else:
             words.append(word)
-    return options(replace(call, words=[call.name, *words]), valued)
+    every: defaultdict[str, list[str]] = defaultdict(list)
+    found, rest = options(replace(call, words=[call.name, *words]), valued, every)
+    return found, rest, every
 
 
 ASKING: Final[dict[str, Program]] = {"wget": _wget, "curl": _curl, "nc": _nc}

@@ -24,6 +24,9 @@ from scheduler_core.api.quantity import QuantityError, amount
 
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+TOKEN: Final = "simulated"
+"""What stands in place of the token of a pod's account: within the pod it is taken for it."""
+
 _FOLDERS: Final = ("bin", "dev", "etc", "home", "proc", "root", "sys", "tmp", "usr", "var")
 
 
@@ -328,7 +331,7 @@ def _source(pod: Mapping[str, Any], source: Mapping[str, Any], facts: Facts) -> 
         elif one.get("resourceFieldRef"):
             yield str(one.get("path")), _resource(pod, {}, one["resourceFieldRef"], facts)
     if source.get("serviceAccountToken"):
-        yield str(source["serviceAccountToken"].get("path") or "token"), "simulated"
+        yield str(source["serviceAccountToken"].get("path") or "token"), TOKEN
 
 
 def _hosts(pod: Mapping[str, Any], hostname: str, address: str) -> str:

@@ -6,7 +6,7 @@ Source: POSIX.1-2024, Utilities; busybox for wording and for what is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, MutableMapping, Sequence
 from typing import Final
 
 from controllers.kubelet.shell.interpreter import Call, Program
@@ -19,8 +19,10 @@ LINES_MAX: Final = 20_000
 """Lines of `seq`."""
 
 
-def options(call: Call, valued: str = "") -> tuple[dict[str, str], list[str]]:
-    """Return (letter of an option → its value, the other arguments)."""
+def options(
+    call: Call, valued: str = "", every: MutableMapping[str, list[str]] | None = None
+) -> tuple[dict[str, str], list[str]]:
+    """Return (letter of an option → its value, the other arguments); `every` takes all values of a letter."""
     found: dict[str, str] = {}
     rest: list[str] = []
     words = iter(call.arguments)
@@ -34,6 +36,8 @@ def options(call: Call, valued: str = "") -> tuple[dict[str, str], list[str]]:
             for index, letter in enumerate(word[1:], 2):
                 if letter in valued:
                     found[letter] = word[index:] or next(words, "")
+                    if every is not None:
+                        every[letter].append(found[letter])
                     break
                 found[letter] = ""
         else:

@@ -101,10 +101,22 @@ class Meant(NamedTuple):
     addresses: tuple[str, ...]
 
 
+class Asked(NamedTuple):
+    """How something is asked for by HTTP."""
+
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    """Names in lower case."""
+    body: str = ""
+
+
+PLAIN: Final = Asked()
+
+
 class Send(Protocol):
     """Sends what a container asks through the cluster."""
 
-    def __call__(self, target: Target) -> Came:
+    def __call__(self, target: Target, asked: Asked = PLAIN) -> Came:
         """Return what comes of a request."""
 
     def look_up(self, host: str) -> Meant | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controllers.kinds.clustersim.target import Target
-from controllers.kubelet.shell.running import Came, Meant
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
 from tests.controllers.kubelet.test_shell import CONTAINER, done, shell_in
 
 OK = Came("ok", 200, "", "10.96.0.5", "hello\n")
@@ -22,10 +22,12 @@ class Sends:
 
     def __init__(self, came: Came) -> None:
         self.asked: list[Target] = []
+        self.how: list[Asked] = []
         self._came = came
 
-    def __call__(self, target: Target) -> Came:
+    def __call__(self, target: Target, asked: Asked = PLAIN) -> Came:
         self.asked.append(target)
+        self.how.append(asked)
         return self._came
 
     def look_up(self, host: str) -> Meant | None:
@@ -97,8 +99,35 @@ def test_what_commands_say_of_what_came(script: str, came: Came, out: str, error
 def test_what_is_asked_for() -> None:
     shell = shell_in({**CONTAINER, "image": "toolbox"})
     shell.send = sends = Sends(OK)
-    done(shell, "curl -s https://Web.Shop/a?b=1 http://x; sh -c 'wget -qO- http://10.96.0.9:8080'; nc -z db 5432")
+    done(shell, "curl -sk https://Web.Shop/a?b=1 http://x; sh -c 'wget -qO- http://10.96.0.9:8080'; nc -z db 5432")
     assert sends.asked == [Target("web.shop", 443, "/a?b=1"), Target("10.96.0.9", 8080, "/"), Target("db", 5432, "/")]
+
+
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        ("curl -s web", PLAIN),
+        ("curl -s -H 'A: b' --header 'Accept:  c:d' web", Asked(headers=(("a", "b"), ("accept", "c:d")))),
+        ("curl -s --cacert /ca.crt --cert=/c --key /k -X delete https://web", Asked("DELETE")),
+        ("curl -s -d a=1 --data-raw b=2 web", Asked("POST", body="a=1&b=2")),
+        ("echo -n '{}' > /tmp/o; curl -s -X PATCH --data-binary @/tmp/o web", Asked("PATCH", body="{}")),
+        ("curl -sI web", Asked("HEAD")),
+        ("wget -qO- --header 'A: b' --post-data x=1 http://web", Asked("POST", (("a", "b"),), "x=1")),
+    ],
+)
+def test_how_it_is_asked_for(script: str, how: Asked) -> None:
+    shell = shell_in({**CONTAINER, "image": "toolbox"})
+    shell.send = sends = Sends(OK)
+    assert done(shell, script)[2] == 0
+    assert sends.how == [how]
+
+
+def test_certificates_of_the_cluster_are_believed_where_it_is_said_who_signs_them() -> None:
+    shell = shell_in({**CONTAINER, "image": "toolbox"})
+    shell.send = Sends(OK)
+    unbelieved = "curl: (60) SSL certificate problem: unable to get local issuer certificate\n"
+    assert done(shell, "curl https://web")[:3] == ("", unbelieved, 60)
+    assert done(shell, "curl -s --cacert /ca.crt https://web")[:3] == ("hello\n", "", 0)
 
 
 @pytest.mark.parametrize("program", ["wget", "curl", "nc", "nslookup"])

@@ -13,7 +13,7 @@ from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.shell.inside import expanded, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Came, Meant, Reads, Sent, TooLong, Waits
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant, Reads, Sent, TooLong, Waits
 from controllers.kubelet.stages.pods import STAGES
 from tests.tools.lab import Document
 
@@ -246,7 +246,7 @@ def test_volumes_show_their_files_and_cannot_be_written() -> None:
 class Names:
     """Knows one name."""
 
-    def __call__(self, target: Target) -> Came:
+    def __call__(self, target: Target, asked: Asked = PLAIN) -> Came:
         return Came("refused")
 
     def look_up(self, host: str) -> Meant | None:
