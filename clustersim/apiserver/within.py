@@ -14,6 +14,7 @@ from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.accounttokens import ISSUER, PREFIX, signer
 from controllers.kinds.clustersim.target import Target
+from controllers.kinds.core.serviceaccount import KIND as ACCOUNT_KIND
 from controllers.kubelet.shell.inside import TOKEN
 from controllers.kubelet.shell.running import Asked, Came
 from scheduler_core.api.document import Document
@@ -85,7 +86,7 @@ class Within:
         """Return a token of the pod's account that is bound to the pod."""
         metadata = self._pod["metadata"]
         namespace, name = metadata["namespace"], str(self._pod["spec"].get("serviceAccountName") or "default")
-        account = self._view.get("serviceaccounts", namespace, name)
+        account = self._view.get(ACCOUNT_KIND.resource, namespace, name)
         if account is None:
             return TOKEN
         now = session_unix_ms(self._view.store) // 1000
