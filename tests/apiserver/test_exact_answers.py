@@ -439,3 +439,11 @@ def test_json_is_laid_out_for_people(
         b'{\n  "kind": "Status",\n  "apiVersion": "v1",\n' if laid_out else b'{"kind":"Status",'
     )
     assert list(json.loads(answer.body))[-3:] == ["reason", "details", "code"]
+
+
+def test_half_a_letter_is_read_where_the_spelling_counts_too(room: Room) -> None:
+    body = rb'{"metadata":{"name":"half"},"revision":1,"data":{"a":"\ud800", "b":1}}'
+    answer = room.sent("POST", REVISIONS, body)
+    assert answer.status == 201, answer.body
+    assert json.loads(answer.body)["data"] == {"a": "\ufffd", "b": 1}
+    assert room.sent("PUT", f"{REVISIONS}/half", body).status == 200

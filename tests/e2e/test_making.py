@@ -11,6 +11,7 @@ from tests.e2e.conftest import Classroom, picture, state, tells, wait_state
 from tests.tools import axe
 
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: dropped\ndata:\n  a: b\n"
+WRONG = "apiVersion: v1\nkind: Service\nmetadata:\n  name: wrong\nspec:\n  selector:\n    a: b\n  ports:\n  - port: 0\n"
 
 
 def drop_file(page: Page, text: str) -> None:
@@ -82,6 +83,18 @@ def test_what_is_dragged_dropped_and_typed_is_made_and_can_be_undone(
     maps = json.dumps(classroom.cluster("GET", "/api/v1/namespaces/default/configmaps"))
     assert "dropped" not in maps
     picture(teacher, "making-1366")
+
+    drop_file(teacher, f"{MANIFEST}---\n{WRONG}")
+    dialog.get_by_test_id("dialog-submit").click()
+    expect(dialog.get_by_test_id("import-summary")).to_contain_text("1 refused")
+    line = MANIFEST.count("\n") + 1 + WRONG[: WRONG.index("port:")].count("\n") + 1
+    dialog.get_by_role("button", name=f"line {line}").first.click()
+    tells(editor, "one => one.value.slice(one.selectionStart, one.selectionEnd).trim()", "- port: 0")
+    picture(teacher, "import-refused")
+    teacher.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    teacher.locator("#stage").focus()
+    teacher.keyboard.press("Control+z")
     teacher.keyboard.press("Control+z")
     wait_state(teacher, lambda now: name not in {node["name"] for node in now["nodes"]}, "the node is gone again")
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lineOfPath, toYaml } from "../../static/js/lib/yaml.js";
+import { lineInDocument, lineOfPath, toYaml } from "../../static/js/lib/yaml.js";
 
 const DOCUMENT = {
   apiVersion: "v1",
@@ -64,3 +64,13 @@ const PATHS = [
   ["spec.containers[1].resources.requests.cpu", 13], ["spec.replicas", 17], ["status.phase", -1],
 ];
 for (const [path, line] of PATHS) test(`${path} stands on line ${line + 1}`, () => assert.equal(lineOfPath(YAML, path), line));
+
+test("a field of one of several documents is found in its own", () => {
+  const text = `# made by hand\n---\n${YAML}---\n# nothing\n---\n${YAML}`;
+  const second = text.lastIndexOf("---\n");
+  const before = text.slice(0, second).split("\n").length;
+  assert.equal(lineInDocument(text, 2, 0, "metadata.name"), 2 + 2);
+  assert.equal(lineInDocument(text, 2, 1, "metadata.name"), before + 2);
+  assert.equal(lineInDocument(text, 2, 1, "status.phase"), -1);
+  assert.equal(lineInDocument(text, 5, 1, "metadata.name"), -1, "a List holds more objects than there are documents");
+});

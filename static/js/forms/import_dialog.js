@@ -3,12 +3,14 @@
 /** @import { Translate } from "./dialog.js" */
 /** @import { Refusal } from "./object_form.js" */
 import { append, element, setText } from "../dom/dom.js";
+import { lineInDocument } from "../lib/yaml.js";
 import { openDialog } from "./dialog.js";
 import { createYamlEditor } from "./yaml_editor.js";
 
 /**
  * @typedef {{index: number, kind: string, namespace?: string, name: string,
- *   action: "created" | "configured" | "unchanged" | "failed", warnings?: string[], error?: {message: string}}} Result
+ *   action: "created" | "configured" | "unchanged" | "failed", warnings?: string[],
+ *   error?: {message: string, details?: {causes?: {field?: string, message: string}[]}}}} Result
  * @typedef {{results: Result[], created: number, configured: number, unchanged: number, failed: number}} Outcome
  */
 
@@ -54,6 +56,11 @@ export function openImport({ t, namespace, schemas, written = "", apply }) {
   /** @param {Outcome} outcome */
   function showOutcome(outcome) {
     const { created, configured, unchanged, failed } = outcome;
+    const count = outcome.results.length;
+    const wrong = outcome.results.flatMap(({ index, error }) => (error?.details?.causes ?? []).map(({ field = "", message }) => ({
+      field, message, line: lineInDocument(editor.value, count, index, field),
+    })));
+    if (wrong.length > 0) editor.showProblems(wrong, "");
     const rows = [...outcome.results].sort((a, b) => Number(b.action === "failed") - Number(a.action === "failed"));
     results.replaceChildren(
       element("p", { "data-testid": "import-summary" }, t("import_summary", { created, configured, unchanged, failed })),

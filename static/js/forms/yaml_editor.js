@@ -6,7 +6,7 @@ import { fieldNames } from "./yaml_fields.js";
 
 /** @import { Translate } from "./dialog.js" */
 /** @import { Schemas } from "./yaml_fields.js" */
-/** @typedef {{field: string, message: string}} Cause */
+/** @typedef {{field: string, message: string, line?: number}} Cause what is wrong; `line` (from 0) where somebody knows better than its field tells */
 
 /**
  * @param {string} label for screen readers
@@ -75,7 +75,7 @@ export function createYamlEditor(label, lineText, fields) {
       marked = new Set();
       problems.replaceChildren();
       for (const cause of list) {
-        const line = cause.field ? lineOfPath(area.value, cause.field) : lineInMessage(cause.message);
+        const line = cause.line ?? (cause.field ? lineOfPath(area.value, cause.field) : lineInMessage(cause.message));
         const item = element("li");
         if (line >= 0) {
           marked.add(line);

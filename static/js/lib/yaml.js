@@ -96,6 +96,30 @@ export function lineOfPath(yaml, path) {
   return found;
 }
 
+/**
+ * The 0-based line of a field of one of the objects that a text of several documents holds; -1 where it is not found, or
+ * where the documents are others than the objects (a List holds many).
+ * @param {string} yaml
+ * @param {number} count of objects
+ * @param {number} index of the object
+ * @param {string} path
+ */
+export function lineInDocument(yaml, count, index, path) {
+  const rows = yaml.split("\n");
+  /** @type {{from: number, to: number}[]} */
+  const documents = [];
+  let from = 0;
+  for (let at = 0; at <= rows.length; at += 1) {
+    if (at < rows.length && !/^---(\s|$)/.test(rows[at] ?? "")) continue;
+    if (rows.slice(from, at).some((row) => row.trim() && !row.trim().startsWith("#"))) documents.push({ from, to: at });
+    from = at + 1;
+  }
+  const one = documents[index];
+  if (!one || documents.length !== count) return -1;
+  const found = lineOfPath(rows.slice(one.from, one.to).join("\n"), path);
+  return found < 0 ? -1 : one.from + found;
+}
+
 /** @param {string} row */
 function depth(row) {
   return row.length - row.replace(/^[ -]*/, "").length;
