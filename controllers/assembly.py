@@ -19,7 +19,7 @@ from controllers.leaderelection.elector import Settings
 from controllers.leaderelection.replica import Configuration, Replica
 from controllers.leaderelection.standing import Standing
 from controllers.loop.loop import Elected, Loop, Slot, Tick
-from controllers.proxy import Traffic
+from controllers.proxy import ContainerWire, Traffic
 from controllers.registry.models import clustersim_v1 as api
 from controllers.registry.structs import read
 from controllers.replay import ReplayComponent
@@ -100,7 +100,7 @@ class Assembly:
     def add_others(self) -> None:
         """Add what is no replica."""
         if self._given.kubelets:
-            self._loop.add("kubelet", lambda: Kubelets(self._flags))
+            self._loop.add("kubelet", lambda: Kubelets(self._flags, ContainerWire(self._flags)))
         self._loop.add(API_SERVER, ApiServers)
         self._loop.add("replay", ReplayComponent)
         self._loop.add("kube-proxy", lambda: Traffic(self._flags))

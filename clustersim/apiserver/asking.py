@@ -14,7 +14,7 @@ from controllers.flags.held import flags_of
 from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
 from controllers.kubelet.stages.answers import Answers
-from controllers.proxy.asking import Api, Asking, forbidden
+from controllers.proxy.asking import Api, Asking, forbidden, listed
 from scheduler_core.api.document import Document
 
 FRESH_SECONDS: Final = 1.0
@@ -36,7 +36,7 @@ class Line:
         if self._network is None or now - self.read_at > FRESH_SECONDS:
             view = self._view
             flags = InForce(flags_of(view))
-            self._network, self.read_at = Asking(view.list, flags, self._answers, view.unix_ms(), self._api), now
+            self._network, self.read_at = listed(view.list, flags, self._answers, view.unix_ms(), self._api), now
         return self._network
 
 

@@ -21,7 +21,7 @@ from clustersim.apiserver.protocols import OLDEST
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
-from controllers.kubelet.shell.running import MISSING, Exit, Reads, Running, Sent, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import MISSING, Asks, Exit, Reads, Running, Sent, TooLong, Waits, Wrote
 from controllers.kubelet.shell.terminal import Terminal
 from scheduler_core.api.document import Document
 
@@ -214,6 +214,8 @@ def _advance(running: Running) -> tuple[list[Wrote], Waits | Reads | None, int |
     try:
         while size < CHUNK_CHARACTERS:
             one = next(running)
+            if isinstance(one, Asks):
+                continue
             if not isinstance(one, Wrote):
                 return wrote, one, None
             if wrote and wrote[-1].fd == one.fd:

@@ -24,6 +24,7 @@ from controllers.kubelet.render import is_ready, node_status, with_era
 from controllers.kubelet.shuttingdown import Shutdown
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.kubelet.staticpods import MIRROR, missing_pods
+from controllers.kubelet.wire import Wire
 from controllers.log.operations import Create, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Event
@@ -36,16 +37,21 @@ _CSI_NODES: Final = "csinodes.storage.k8s.io"
 class Kubelets:
     """`Component` of all hollow kubelets."""
 
-    def __init__(self, flags: InForce) -> None:
-        """Begin with empty memory. `flags` are those in force."""
-        self._flags = flags
+    def __init__(self, flags: InForce, wire: Wire | None = None) -> None:
+        """Begin with empty memory.
+
+        Args:
+            flags: those in force.
+            wire: the network, for what containers ask; None: what comes of that is not known.
+        """
+        self._flags, self._wire = flags, wire
         self._informers = Informers(WATCHED, identity="kubelet")
         self._nodes = self._informers["nodes"]
         self._pods = self._informers["pods"]
         self._nodes.add_handler(self._node_changed)
         self._pods.add_handler(self._pod_changed)
         self._machines: dict[str, Machine] = {}
-        self._lives = Lives(flags, self._informers, self._machines, self._is_running, self._refused)
+        self._lives = Lives(flags, self._informers, self._machines, self._is_running, self._refused, wire)
         self._relief = Relief(flags, self._nodes, self._pods, self._lives.go)
         self._nodes.add_handler(self._relief.node_changed)
         self._pods.add_handler(self._relief.pod_changed)
@@ -59,7 +65,8 @@ class Kubelets:
     @property
     def resources(self) -> frozenset[str]:
         """Return what kubelets watch."""
-        return self._informers.resources
+        own = self._informers.resources
+        return own if self._wire is None else own | self._wire.resources
 
     @property
     def informers(self) -> Informers | None:
@@ -70,17 +77,28 @@ class Kubelets:
 
     def start(self, tick: Tick) -> None:
         """List nodes and pods and play on from where they stand."""
+        self._lives.tick = tick
         self._informers.start(tick)
         self._catch_up(tick)
 
     def observe(self, rows: Sequence[Event], tick: Tick) -> None:
         """Take watch rows."""
-        self._informers.observe(rows)
+        wire = self._wire
+        if wire is None:
+            self._informers.observe(rows)
+        else:
+            self._lives.tick = tick
+            wire.observe(rows, tick)
+            self._informers.observe([row for row in rows if row.resource in WATCHED])
+            if any(row.resource in wire.deciding for row in rows):
+                self._lives.look_again()
         self._catch_up(tick)
 
     def observe_gone(self, tick: Tick) -> None:
         """List again, after a wait."""
         self._informers.observe_gone(tick)
+        if self._wire is not None:
+            self._wire.observe_gone(tick)
 
     def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
         """A refused status is written again: the pod's next state is looked at anew."""
@@ -91,7 +109,10 @@ class Kubelets:
     def fire(self, timer: Hashable, tick: Tick) -> None:
         """Move on what is due."""
         if timer == RELIST_TIMER:
+            self._lives.tick = tick
             self._informers.relist(tick)
+            if self._wire is not None:
+                self._wire.relist(tick)
         elif timer == DUE:
             self._lives.move_due(tick)
         elif timer == REPORT:

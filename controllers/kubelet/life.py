@@ -129,8 +129,6 @@ class Life:
         if over_limit(self.pod, container.spec):
             return Outcome(OOM_MS, KILLED, "OOMKilled")
         init = container.init and not container.sidecar
-        if init and self.home.lacks(self.pod, container.spec):
-            return None
         init_ms = self.drawn(self.home.stages.waits.init, f"complete/{container.name}") if init else 0
         task = self.policy != "Always" and not container.sidecar
         if container.ephemeral:
@@ -141,9 +139,20 @@ class Life:
         begun_ms = unix_ms_of(container.started_at) if container.started_at else self.unix_ms
 
         def play() -> Outcome | None:
-            return self.home.scripts.outcome(self.pod, container, stages.answers, begun_ms)
+            return self.home.scripts.outcome(self._placed(), container, stages.answers, begun_ms)
 
-        return outcome_of(container.spec, orders, stages, play, task=task, init=init, init_ms=init_ms)
+        def lacks() -> bool:
+            return self.home.lacks(self.pod, container.spec)
+
+        return outcome_of(container.spec, orders, stages, play, lacks, task=task, init=init, init_ms=init_ms)
+
+    def _placed(self) -> Document:
+        """Return the pod with the address that it has, although its status may not tell it yet."""
+        pod = self.pod
+        status = pod.get("status") or {}
+        if status.get("podIP") or pod["spec"].get("hostNetwork"):
+            return pod
+        return {**pod, "status": {**status, "podIP": self.machine.pod_address(self.uid, status)}}
 
     def status(self, phase: str = "", reason: str = "", message: str = "") -> Document:
         """Return the pod's whole status as its containers are now."""
@@ -330,13 +339,18 @@ class Life:
             if one.sidecar:
                 one.started = one.ready = True
                 return True
-            outcome = self.outcome(one)
+            outcome, told = self.outcome(one), False
+            while outcome is not None:
+                if not told and (outcome.asks or outcome.ms > self.home.stages.waits.tell.base):
+                    told = True
+                    yield Write(self.status("Pending"))
+                yield from self.sleep(unix_ms_of(one.started_at) - self.home.tick.epoch_ms + outcome.ms)
+                if not outcome.asks:
+                    break
+                outcome = self.outcome(one)
             if outcome is None:
                 yield Write(self.status("Pending"))
                 return False
-            if outcome.ms > self.home.stages.waits.tell.base:
-                yield Write(self.status("Pending"))
-            yield from self.sleep(unix_ms_of(one.started_at) - self.home.tick.epoch_ms + outcome.ms)
             one.end(self.now, outcome.code, outcome.reason, outcome.message)
             yield Write(self.status())
         return True

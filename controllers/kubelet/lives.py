@@ -31,6 +31,7 @@ from controllers.kubelet.resizing import counts
 from controllers.kubelet.scripts import Scripts, Watched
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
 from controllers.kubelet.watching import live
+from controllers.kubelet.wire import Present, Wire
 from controllers.log.operations import Delete, Update
 from controllers.loop.loop import Answer, Tick
 from scheduler_core.api.document import ENDED_PHASES, Document, at, condition
@@ -74,6 +75,7 @@ class Lives:
         machines: Mapping[str, Machine],
         is_running: Callable[[Document, Tick], bool],
         refused: Callable[[Document], Refusal | None],
+        wire: Wire | None,
     ) -> None:
         """Begin with empty memory.
 
@@ -83,6 +85,7 @@ class Lives:
             machines: node name → machine, as the component keeps them.
             is_running: whether a node's kubelet is alive.
             refused: why a pod's node takes no such pods now.
+            wire: the network, for what containers ask; None: what comes of that is not known.
         """
         self._flags, self._informers, self._machines, self._is_running = flags, informers, machines, is_running
         self.refused = refused
@@ -113,11 +116,18 @@ class Lives:
         self._asking = Asking()
         self._stages_changed = False
         self.stages: Stages = STAGES
-        self.scripts = Scripts(Watched(informers))
+        self._facts, self._wire = Watched(informers), wire
+        self.scripts = Scripts(self._facts, None if wire is None else self._present)
         self.tick: Tick
         self._sequence = 0
         self._touched: dict[tuple[str, str], None] = {}
         self.reporting = False
+
+    def _present(self) -> Present:
+        """Return the moment of the tick, and how scripts see the network then."""
+        wire, tick = self._wire, self.tick
+        assert wire is not None, "without a network nobody asks for the present"
+        return Present(tick.epoch_ms + tick.now_ms, lambda: wire.now(tick, self._facts, self.stages.answers))
 
     def touch_node(self, name: str) -> None:
         """Look at all pods of a node anew."""
@@ -376,9 +386,13 @@ class Lives:
 
     def _slice_changed(self, old: Document | None, new: Document | None) -> None:
         """Endpoints of a Service changed: who waits for it is looked at again."""
-        if self._wanted:
-            for place in dict.fromkeys(key for one in (old, new) if one is not None for key in _service_of_slice(one)):
-                self._wake(*place.split("/"))
+        if not (self._wanted or self.scripts.waiting):
+            return
+        for place in dict.fromkeys(key for one in (old, new) if one is not None for key in _service_of_slice(one)):
+            namespace, _, name = place.partition("/")
+            if self._wanted:
+                self._wake(namespace, name)
+            self.look_again((namespace, name))
 
     def _object_changed(self, old: Document | None, new: Document | None) -> None:
         """A ConfigMap, Secret or Service changed: who waits for it is looked at again."""
@@ -388,6 +402,16 @@ class Lives:
         if (metadata["namespace"], metadata["name"]) == (STAGES_NAMESPACE, STAGES_NAME):
             self._stages_changed = True
         self._wake(metadata["namespace"], metadata["name"])
+        if document.get("kind") == "Service":
+            self.look_again((metadata["namespace"], metadata["name"]))
+
+    def look_again(self, place: tuple[str, str] | None = None) -> None:
+        """Let loops that wait ask anew: a Service has changed, or what may let through a request to any of them."""
+        for uid in self.scripts.look_again(place):
+            pod = self.pod(uid)
+            if pod is not None:
+                self._disturb(uid)
+                self._touch(pod)
 
     def _wake(self, namespace: str, name: str) -> None:
         """Look again at the pods that wait for an object of this name."""

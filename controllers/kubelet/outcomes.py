@@ -20,7 +20,7 @@ _QUIET: Final = frozenset({"echo", "true", "printf", "date", "set", "export", ":
 
 _REQUESTS: Final = frozenset({"wget", "curl", "nslookup"})
 REQUEST_MS: Final = 1000
-"""How long a container runs whose command sends one request: what comes of that is not the kubelet's to know."""
+"""How long a container runs at least that sends requests: nobody could look at what were over at once."""
 
 LONGEST_MS: Final = 1000 * 3600 * 24 * 7
 """What runs longer runs on and on."""
@@ -40,6 +40,8 @@ class Outcome(NamedTuple):
     code: int
     reason: str = ""
     message: str = ""
+    asks: bool = False
+    """Then it does not end: it asks something, and what becomes of it is looked at anew."""
 
 
 def outcome_of(
@@ -47,6 +49,7 @@ def outcome_of(
     orders: Orders,
     stages: Stages,
     play: Callable[[], Outcome | None],
+    lacks: Callable[[], bool],
     *,
     task: bool,
     init: bool,
@@ -59,6 +62,7 @@ def outcome_of(
         orders: what annotations of the pod say.
         stages: what images do, and times that nothing says.
         play: plays the container's own script; None where it comes to nothing known.
+        lacks: whether something is not there that an init container waits for whose script cannot be played.
         task: whether its pod is meant to end (its restart policy is not Always).
         init: whether it is an init container that has to end.
         init_ms: how long such a one runs of which nothing is known.
@@ -78,7 +82,7 @@ def outcome_of(
     if played is not None and played.ms <= LONGEST_MS:
         return played
     if init:
-        return Outcome(init_ms, 0)
+        return None if lacks() else Outcome(init_ms, 0)
     if words and words[0].rpartition("/")[2] in _REQUESTS:
         return Outcome(REQUEST_MS, 0)
     if task and not words and not container.get("stdin") and stages.is_shell(str(container.get("image", ""))):

@@ -1,26 +1,30 @@
 """What a container's own script comes to: how long it runs, with what it ends and what it leaves behind.
 
-It is played as `kubectl logs` prints it. What it writes and removes is there, at its time, for commands in the
-container and for probes that are commands; in a volume also for its next run and for whoever mounts it too, as long as
-the kubelet keeps its memory. A script that calls what is not known here comes to nothing known.
+It is played as `kubectl logs` prints it, as far as it is known (`runs`). What it writes and removes is there, at its
+time, for commands in the container and for probes that are commands; in a volume also for its next run and for whoever
+mounts it too, as long as the kubelet keeps its memory. A script that calls what is not known here comes to nothing
+known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.core.commands import script_of
+from controllers.kinds.core.service_names import service_of_name
 from controllers.kit.informer import Informers
 from controllers.kubelet.containers import Container, Containers
 from controllers.kubelet.keeping import Change, Mount, kept_by, mount_of, mounts_of
 from controllers.kubelet.needs import Need, needs_of
 from controllers.kubelet.outcomes import Outcome
-from controllers.kubelet.playing import Probed, Run, ask, play
+from controllers.kubelet.playing import ASKED, Probed, ask
+from controllers.kubelet.runs import Run, begin
 from controllers.kubelet.shell.inside import Facts, look_inside
 from controllers.kubelet.shell.running import FOREVER_MS
 from controllers.kubelet.stages.answers import Answers
+from controllers.kubelet.wire import NOWHERE, Present, Sending
 from controllers.log.stamps import unix_ms_of
 
 WRITERS_MAX: Final = 16
@@ -34,7 +38,7 @@ VOLUMES_MAX: Final = 1_000
 
 CLAIMS: Final = "persistentvolumeclaims"
 
-_WATCHED: Final = ("configmaps", "nodes", CLAIMS, "secrets")
+_WATCHED: Final = ("configmaps", "nodes", CLAIMS, "secrets", "services")
 
 
 class Watched:
@@ -42,41 +46,66 @@ class Watched:
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
+        informers["services"].add_index("namespace", lambda service: (service["metadata"]["namespace"],))
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return an object that the kubelet watches."""
         return self._informers[resource].get(namespace, name) if resource in _WATCHED else None
 
     def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
-        """Return nothing: what is listed in an environment are Services, which the kubelet does not watch here."""
-        return ()
+        """Return the objects of a resource in a namespace: what an environment lists are Services."""
+        return self._informers[resource].indexed("namespace", namespace) if resource == "services" else ()
 
 
 class Scripts:
     """What the scripts of all pods of a kubelet have come to, and the volumes that they have written in."""
 
-    def __init__(self, facts: Facts) -> None:
-        """Begin with empty memory."""
-        self._facts = facts
+    def __init__(self, facts: Facts, present: Callable[[], Present] | None = None) -> None:
+        """Begin with empty memory. `present` tells the present; None: of the network nothing is known."""
+        self._facts, self._present = facts, present
         self._played: dict[str, dict[tuple[str, int], Run]] = {}
+        self.waiting: dict[str, None] = {}
+        """Uids of pods in which a loop may wait that asks again and again."""
         self._volumes: dict[str, dict[tuple[str, ...], list[Change]]] = {}
         """Volume → who wrote there → what was done, by paths in the volume."""
 
     def forget(self, uid: str) -> None:
         """A pod is gone, and what only it had."""
         self._played.pop(uid, None)
+        self.waiting.pop(uid, None)
         self._volumes = {key: files for key, files in self._volumes.items() if not key.startswith(f"{uid}/")}
 
     def outcome(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Outcome | None:
         """Return what this run of a container comes to, longer than `LONGEST_MS` where it runs on; None: not known."""
-        words = (*(container.spec.get("command") or ()), *(container.spec.get("args") or ()))
-        if not script_of([str(word) for word in words]) or container.spec.get("stdin"):
+        words = [str(word) for word in (*(container.spec.get("command") or ()), *(container.spec.get("args") or ()))]
+        asks = self._present is not None and words and words[0].rpartition("/")[2] in ASKED
+        if not asks and not script_of(words):
             return None
         return self._run(pod, container, answers, unix_ms).outcome
 
     def needs(self, pod: Mapping[str, Any], container: Mapping[str, Any], answers: Answers) -> tuple[Need, ...]:
         """Return the Services that a container's script waits for."""
         return needs_of(look_inside(pod, container, self._facts, answers))
+
+    def look_again(self, place: tuple[str, str] | None) -> list[str]:
+        """Return the uids of the pods in which a loop asks anew now, since a Service has changed (namespace, name).
+
+        None: something has changed that may let through a request to any of them.
+        """
+        if not self.waiting:
+            return []
+        assert self._present is not None, "without a network nothing waits for it"
+        unix_ms, woken = self._present().unix_ms, []
+        for uid in list(self.waiting):
+            waiting = [run for run in self._played.get(uid, {}).values() if run.waits is not None]
+            if not waiting:
+                del self.waiting[uid]
+            asked = [run for run in waiting if place is None or place in _places(run)]
+            for run in asked:
+                run.look_again(unix_ms)
+            if asked:
+                woken.append(uid)
+        return woken
 
     def disk(
         self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int
@@ -117,12 +146,20 @@ class Scripts:
         mounts = mounts_of(pod, container.spec)
         around = tuple(self._around(pod, container, mounts))
         run = played.get(key)
-        if run is not None and run.around == around:
+        is_new = run is None or run.around != around
+        if run is None or is_new:
+            inside = look_inside(pod, container.spec, self._facts, answers)
+            if container.restarts:
+                inside = replace(inside, uid=f"{inside.uid}/{container.restarts}")
+            sending = None if run is None else run.sending
+            if sending is None and self._present is not None:
+                sending = Sending(dict(pod), f"{uid}/{container.name}/{container.restarts}")
+            run = played[key] = begin(inside, container.spec, around, unix_ms, sending)
+            older = played.get((container.name, container.restarts - 2))
+            if older is not None and older.sending is not None:
+                older.sending.forget()
+        if not self._go_on(run, pod) and not is_new:
             return run
-        inside = look_inside(pod, container.spec, self._facts, answers)
-        if container.restarts:
-            inside = replace(inside, uid=f"{inside.uid}/{container.restarts}")
-        run = played[key] = play(inside, container.spec, around, unix_ms)
         for mount in mounts:
             inner = [
                 Change(one.ms, mount.inner(one.path), one.text)
@@ -138,6 +175,17 @@ class Scripts:
         while len(self._volumes) > VOLUMES_MAX:
             del self._volumes[next(iter(self._volumes))]
         return run
+
+    def _go_on(self, run: Run, pod: Mapping[str, Any]) -> bool:
+        """Play a run on up to the present; whether there was anything to play."""
+        if run.player is None:
+            return False
+        if run.sending is not None:
+            run.sending.pod = dict(pod)
+        on = run.go_on(NOWHERE if self._present is None else self._present())
+        if run.waits is not None:
+            self.waiting[str(pod["metadata"]["uid"])] = None
+        return on
 
     def _doings(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> list[Change]:
         """Return all that is done to a container's files in this run, in order of time."""
@@ -189,6 +237,14 @@ class Scripts:
                 if path is not None:
                     found.append(change._replace(path=path))
         return sorted(found, key=lambda one: one.ms)
+
+
+def _places(run: Run) -> set[tuple[str, str] | None]:
+    """Return (namespace, name) of the Services that a loop asks."""
+    if run.waits is None or run.sending is None:
+        return set()
+    namespace = str(run.sending.pod["metadata"]["namespace"])
+    return {service_of_name(host, namespace) for host in run.waits.hosts}
 
 
 def _begun_ms(container: Container) -> int:

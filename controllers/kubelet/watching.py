@@ -180,6 +180,9 @@ def _write(life: Life) -> Steps:
 
 
 def _exit(life: Life, one: Container, outcome: Outcome) -> Steps:
+    if outcome.asks:
+        # What becomes of it is looked at anew, now that it has.
+        return
     one.end(life.now, outcome.code, outcome.reason, outcome.message)
     if life.containers.phase(life.policy) not in ENDED_PHASES:
         yield Write(life.status())

@@ -1,6 +1,6 @@
-"""Requests through the cluster as it is at one moment: of a container's own commands, of the API server for a client.
+"""Requests through the cluster as it is: of a container's own commands, of the API server for a client.
 
-Unlike those of clients of a session they meet proxies that have heard of everything: nothing is kept to the next one.
+Unlike those of clients of a session they meet proxies that have heard of everything.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from controllers.flags.flag import InForce
 from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.documents import served
 from controllers.kubelet.logs import filled
+from controllers.kubelet.shell.inside import Facts
 from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
 from controllers.kubelet.stages.answers import Answers, Page
 from controllers.log.store import Stored
@@ -64,19 +65,33 @@ class _Listed:
         return self._read[resource]
 
 
-class Asking:
-    """The network of one moment."""
+def listed(lists: Lists, flags: InForce, answers: Answers, unix_ms: int, api: Api = forbidden) -> Asking:
+    """Return the network of one moment: all that requests meet is read; `api` answers for the API server."""
+    network = Network(flags)
+    network.unix_ms = unix_ms
+    for resource, reflector in network.informers.reflectors.items():
+        reflector.listed(*lists(resource), watches=False)
+    network.changed.clear()
+    return Asking(network, _Listed(lists), answers, api)
 
-    def __init__(self, lists: Lists, flags: InForce, answers: Answers, unix_ms: int, api: Api = forbidden) -> None:
-        """Read all that requests meet; `api` answers for the API server."""
-        self._api = api
-        network = self._network = Network(flags)
-        network.unix_ms = unix_ms
-        for resource, reflector in network.informers.reflectors.items():
-            reflector.listed(*lists(resource), watches=False)
-        self._answers = answers
-        self._facts = _Listed(lists)
+
+class Asking:
+    """Sends requests through a network."""
+
+    def __init__(self, network: Network, facts: Facts, answers: Answers, api: Api) -> None:
+        """Send nothing yet.
+
+        Args:
+            network: what requests meet; it may go on to change.
+            facts: what volumes are made from.
+            answers: what containers answer.
+            api: answers for the API server.
+        """
+        self._network, self._facts, self.answers, self._api = network, facts, answers, api
         self._rules: dict[str, Rules] = {}
+        self._pages: dict[tuple[object, ...], tuple[int, Page]] = {}
+        """What pods say at the present moment: scripts ask for the same again and again."""
+        self._pages_ms = network.unix_ms
 
     def send(self, pod: Document, target: Target, choose: Callable[[str, int], int], asked: Asked = PLAIN) -> Came:
         """Return what comes of a request of a pod, whether it runs still or not. `choose`: (what for, below) → draw."""
@@ -122,9 +137,13 @@ class Asking:
         return told._replace(message=record.message)
 
     def _rules_of(self, node: str) -> Rules:
+        network = self._network
+        changed, network.changed = network.changed, {}
+        for rules in self._rules.values() if changed else ():
+            rules.apply({key: network.ports(key) for key in changed})
         known = self._rules.get(node)
-        if known is None:
-            known = self._rules[node] = rules_now(self._network, node)
+        if known is None or known.zone != network.zone(node):
+            known = self._rules[node] = rules_now(network, node)
         return known
 
     def _page(self, record: Record, target: Target) -> tuple[int, Page]:
@@ -135,13 +154,23 @@ class Asking:
         pod = self._network.pods.get(namespace, name)
         if pod is None:
             return record.code, Page("")
+        if self._network.unix_ms != self._pages_ms:
+            self._pages_ms = self._network.unix_ms
+            self._pages.clear()
+        place = (record.code, record.pod, pod["metadata"]["resourceVersion"], record.endpoint, record.client, target)
+        if place not in self._pages:
+            self._pages[place] = self._page_of(pod, record, target)
+        return self._pages[place]
+
+    def _page_of(self, pod: Document, record: Record, target: Target) -> tuple[int, Page]:
         port = int(record.endpoint.rpartition(":")[2] or target.port)
         container, path = listener(pod, port) or pod["spec"]["containers"][0], target.path.partition("?")[0]
-        own = served(pod, container, path, self._facts, self._answers, self._network.unix_ms)
+        own = served(pod, container, path, self._facts, self.answers, self._network.unix_ms)
         if own is not None:
             return own.code, replace(own.page, body=own.page.body[:BODY_LENGTH_MAX])
-        page = self._answers.of_page(str(container.get("image", "")), path)
+        page = self.answers.of_page(str(container.get("image", "")), path)
         address = str((pod.get("status") or {}).get("podIP") or "")
+        namespace, _, name = record.pod.partition("/")
         names = {"pod": name, "namespace": namespace, "node": record.node, "ip": address, "client": record.client}
         body = filled(page.body, {**names, "path": target.path, "host": target.host})[:BODY_LENGTH_MAX]
         return record.code, replace(page, body=body)

@@ -254,8 +254,8 @@ class Exchange:
         for service in self._network.of_address(address):
             if service["spec"].get("clusterIP") != address:
                 return self._balanced(service, address, port, route, choose, record)
-        text = f"{address} is an address inside of the cluster" if _is_inside(address) else f"nobody has {address}"
-        return record.ended(Refusal("timeout", "NoWayIn" if _is_inside(address) else "NobodyThere", text))
+        text = f"{address} is an address inside of the cluster" if is_inside(address) else f"nobody has {address}"
+        return record.ended(Refusal("timeout", "NoWayIn" if is_inside(address) else "NobodyThere", text))
 
     def _balanced(
         self,
@@ -310,7 +310,7 @@ class Exchange:
             return record.ended(Reply("ok", 200, "", "the API server answers"))
         if IPv4Address(address) in CLUSTER_RANGE:
             return record.ended(Refusal("timeout", "NoRule", f"no rule is about {address}:{port}"))
-        if _is_inside(address) or endpoint is None:
+        if is_inside(address) or endpoint is None:
             return record.ended(Refusal("timeout", "NobodyThere", f"nobody has {address}"))
         return record.ended(Refusal("outside", "LeftTheCluster", f"{address} lies outside of the cluster"))
 
@@ -366,7 +366,7 @@ def _silent(node: str) -> Refusal:
     return Refusal("timeout", "NodeSilent", f"node {node} does not answer")
 
 
-def _is_inside(address: str) -> bool:
+def is_inside(address: str) -> bool:
     """Return whether an address is one of Services or pods."""
     where = IPv4Address(address)
     return where in CLUSTER_RANGE or where in POD_NETWORK

@@ -180,6 +180,10 @@ class Network:
 
     # -- NetworkPolicies ----------------------------------------------------------------------------------------
 
+    def has_namespace(self, name: str) -> bool:
+        """Return whether there is a namespace."""
+        return self._namespaces.get("", name) is not None
+
     def policies(self, namespace: str | None) -> Sequence[Policy]:
         """Return the NetworkPolicies of a namespace, in order of their names."""
         if self._read_policies is None:

@@ -12,7 +12,7 @@ from controllers.kinds.clustersim.target import read_target
 from controllers.kubelet.shell.running import Came, Meant
 from controllers.kubelet.stages.pods import STAGES
 from controllers.log.operations import Delete
-from controllers.proxy.asking import Asking
+from controllers.proxy.asking import Asking, listed
 from scheduler_core.api.document import Document
 from tests.proxy.test_clients import service
 from tests.proxy.test_policies import POLICIES, labelled, policy
@@ -29,7 +29,7 @@ def lab_of(*more: Document) -> Lab:
 
 
 def network(lab: Lab) -> Asking:
-    return Asking(lab.store.list, InForce(), STAGES.answers, lab.store.epoch_ms + lab.cluster.now_ms)
+    return listed(lab.store.list, InForce(), STAGES.answers, lab.store.epoch_ms + lab.cluster.now_ms)
 
 
 def ask(lab: Lab, url: str, pod: str = "shop") -> Came:

@@ -7,7 +7,7 @@ to a pod, as those of clients do. Source: busybox 1.36 (networking/wget.c, nc.c)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 from controllers.kinds.clustersim.target import BadTarget, Target, read_target
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import SIMULATED, options, wrong
-from controllers.kubelet.shell.running import FOREVER_MS, PLAIN, Asked, Came, Running, Waits, Wrote
+from controllers.kubelet.shell.running import FOREVER_MS, PLAIN, Asked, Asks, Came, Happening, Running, Waits, Wrote
 
 GIVES_UP_MS: Final = 131_000
 """How long a connection is tried that nobody answers (`net.ipv4.tcp_syn_retries` 6)."""
@@ -51,7 +51,7 @@ def _wget(call: Call) -> Running:
     if not names:
         return (yield from wrong(call, "missing URL"))
     asked = Asked("POST" if "d" in given else "GET", _headers(every["h"]), given.get("d", ""))
-    target, came = _asked(call, names[0], asked)
+    target, came = yield from _asked(call, names[0], asked)
     if target is None or came is None:
         return (yield from wrong(call, f"bad address '{names[0]}'"))
     quiet, seconds = "q" in given, _seconds(given.get("T"))
@@ -127,7 +127,7 @@ def _curl(call: Call) -> Running:
         return 2
     sent = [_text_of(call, one) for one in every["d"]]
     method = given.get("X") or ("HEAD" if "I" in given else "POST" if "d" in given else "GET")
-    target, came = _asked(call, url, Asked(method.upper(), _headers(every["H"]), "&".join(sent)))
+    target, came = yield from _asked(call, url, Asked(method.upper(), _headers(every["H"]), "&".join(sent)))
     if target is None or came is None:
         return (yield from _failed(3, "URL rejected: Malformed input to a URL function", loud))
     if "v" in given and came.address:
@@ -196,7 +196,7 @@ def _nc(call: Call) -> Running:
         return (yield from wrong(call, SIMULATED))
     if len(names) < 2 or not names[1].isdecimal():
         return (yield from wrong(call, "usage: nc -z [-v] [-w SEC] HOST PORT"))
-    target, came = _asked(call, f"tcp://{names[0]}:{names[1]}")
+    target, came = yield from _asked(call, f"tcp://{names[0]}:{names[1]}")
     if target is None or came is None or came.result == "unresolved":
         return (yield from wrong(call, f"bad address '{names[0]}'"))
     where = f"{target.host} ({came.address}:{target.port})"
@@ -221,7 +221,7 @@ def _headers(told: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name.strip().lower(), value.strip()) for name, value in pairs if name.strip())
 
 
-def _asked(call: Call, url: str, asked: Asked = PLAIN) -> tuple[Target | None, Came | None]:
+def _asked(call: Call, url: str, asked: Asked = PLAIN) -> Generator[Happening, None, tuple[Target | None, Came | None]]:
     """Return (where to, what came of it); nothing where it cannot be read."""
     send = call.shell.send
     assert send is not None, "who has no network says so first"
@@ -229,6 +229,7 @@ def _asked(call: Call, url: str, asked: Asked = PLAIN) -> tuple[Target | None, C
         target = read_target(url)
     except BadTarget:
         return None, None
+    yield Asks(target.host, call.shell)
     return target, send(target, asked)
 
 

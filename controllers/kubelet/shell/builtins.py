@@ -203,6 +203,7 @@ def _read(call: Call) -> Running:
         yield Wrote(2, given["p"])
     mark = given.get("d", "\n")[:1]
     most = number_of(given.get("n") or given.get("N"), VALUE_LENGTH_MAX)
+    call.shell.rounds += 1
     line, ended = yield from source.upto(mark, most)
     while "r" not in given and line.endswith("\\") and ended and (len(line) - len(line.rstrip("\\"))) % 2:
         more, ended = yield from source.upto(mark, most)

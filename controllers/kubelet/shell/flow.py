@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from typing import Final
 
 from controllers.kubelet.shell.arithmetic import Unreckonable, value_of
+from controllers.kubelet.shell.endless import never_ends
 from controllers.kubelet.shell.expanding import fields_of, segments_of, text_of
 from controllers.kubelet.shell.opening import DROPPED
 from controllers.kubelet.shell.parameters import shown
@@ -62,6 +63,9 @@ class Flow(Simples):
     nested: int
     tested: int
     """In how many conditions it is: there `set -e` ends nothing."""
+    rounds: int
+    endless: int
+    """In how many loops it is that nothing ends."""
 
     @abstractmethod
     def evaluate(self, text: str, stdin: Sent | None = None) -> Running:
@@ -219,7 +223,12 @@ class Flow(Simples):
             case Group():
                 return (yield from self.redirected(command.redirects, stdin, lambda given: self._group(command, given)))
             case Loop(condition, body, until):
-                return (yield from self._loop(condition, body, stdin, until=until))
+                endless = "e" not in self.options and never_ends(command, self.functions)
+                self.endless += endless
+                try:
+                    return (yield from self._loop(condition, body, stdin, until=until))
+                finally:
+                    self.endless -= endless
             case Each():
                 return (yield from self._each(command, stdin))
             case Counted():
@@ -270,6 +279,7 @@ class Flow(Simples):
         for value in words:
             yield from self.traced(f"for {command.name} in {' '.join(map(shown, words))}")
             self.put(command.name, value)
+            self.rounds += 1
             if (yield from self._body(command.body, stdin)):
                 return 0
         return self.code

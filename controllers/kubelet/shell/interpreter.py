@@ -134,6 +134,23 @@ class Shell(Flow):
     nested: int = 0
     """In how many `$(…)` it is."""
     begun_ms: int = 0
+    place: Command | None = None
+    """The simple command that runs, or ran last."""
+    rounds: int = 0
+    """How often it has gone on where variables do not show it: to a word of a `for`, to a line that it reads."""
+    endless: int = 0
+    """In how many loops it is that nothing ends."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Return whether it is in a loop that nothing ends."""
+        return self.endless > 0
+
+    def state(self) -> tuple[object, ...]:
+        """Return all that what follows depends on, beside the place in the script and the time."""
+        held = dict(self.variables), {name: dict(elements) for name, elements in self.arrays.items()}
+        files = dict(self.written), frozenset(self.removed), dict(self.functions), frozenset(self.options)
+        return *held, *files, self.folder, self.arguments, self.code, self.rounds, self.levels
 
     def __post_init__(self) -> None:
         """Know bash where the image has it, and let programs see what there is at the beginning."""
@@ -209,7 +226,7 @@ class Shell(Flow):
             self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
             sent=self.sent if stdin is None else stdin, unknown=self.unknown, certain=self.certain,
             unsure=self.unsure, send=self.send, bash=bash, options=set(options), pipes=self.pipes,
-            levels=self.levels,
+            levels=self.levels, rounds=self.rounds, endless=self.endless,
         )  # fmt: skip
         try:
             code = yield from inner.run(text)

@@ -17,7 +17,7 @@ from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.patterns import fits
 from controllers.kubelet.shell.printing import PRINTING
 from controllers.kubelet.shell.programs import SIMULATED, TEXT, options, wrong
-from controllers.kubelet.shell.running import Running, Wrote
+from controllers.kubelet.shell.running import Asks, Running, Wrote
 from controllers.kubelet.shell.texts import TEXTS
 
 _MOUNTS: Final = (
@@ -237,7 +237,9 @@ def _nslookup(call: Call) -> Running:
     dns = ((call.inside.facts.get("services", "kube-system", "kube-dns") or {}).get("spec") or {}).get("clusterIP")
     server = dns or DNS_ADDRESS
     yield Wrote(1, f"Server:\t\t{server}\nAddress:\t{server}:53\n\n")
-    meant = call.shell.send.look_up(names[0].lower())
+    host = names[0].lower()
+    yield Asks(host, call.shell)
+    meant = call.shell.send.look_up(host)
     if meant is None:
         yield Wrote(1, f"** server can't find {names[0]}: NXDOMAIN\n\n")
         return 1

@@ -1,4 +1,4 @@
-"""What a command does: it prints, it waits, it reads, it ends."""
+"""What a command does: it prints, it waits, it reads, it asks, it ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,32 @@ class Reads(NamedTuple):
     """Nothing happens until what is sent to the command is there: its `Sent` has no text yet."""
 
 
-Happening = Wrote | Waits | Reads
+class Asker(Protocol):
+    """A shell that is about to send a request, as whoever plays it sees it."""
+
+    now_ms: int
+    steps_left: int
+
+    @property
+    def place(self) -> object:
+        """Return the command that asks: the same one again is the same place of the script."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Return whether it stands in a loop that nothing ends."""
+
+    def state(self) -> object:
+        """Return all that what follows depends on, beside the place and what comes: it goes on alike from the same."""
+
+
+class Asks(NamedTuple):
+    """A request, or the look-up of a name, is about to be sent to a host."""
+
+    host: str
+    by: Asker
+
+
+Happening = Wrote | Waits | Reads | Asks
 
 Running = Generator[Happening, None, int]
 """What a command does; its exit code at the end."""

@@ -30,6 +30,8 @@ class Simples(Disk, Variables, Surroundings):
     """Where `exec` has sent what is printed."""
     substituted: int
     """How the last `$(…)` of a command ended."""
+    place: Command | None
+    """The simple command that runs, or ran last."""
 
     @abstractmethod
     def call(self, words: Sequence[str], stdin: Sent | None = None) -> Running:
@@ -56,6 +58,7 @@ class Simples(Disk, Variables, Surroundings):
             yield from self._assigned(one)
         self.exported |= names
         yield from self.traced(" ".join(map(shown, words)))
+        self.place = command
         try:
             return (
                 yield from self.redirected(command.redirects, stdin, lambda given: self._called(words, command, given))

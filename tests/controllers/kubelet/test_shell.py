@@ -13,7 +13,7 @@ from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.shell.inside import expanded, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant, Reads, Sent, TooLong, Waits
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant, Reads, Sent, TooLong, Waits, Wrote
 from controllers.kubelet.stages.pods import STAGES
 from tests.tools.lab import Document
 
@@ -83,7 +83,7 @@ def done(shell: Shell, text: str) -> tuple[str, str, int, int]:
         elif isinstance(one, Reads):
             assert shell.sent.text is None, "who reads what is there does not wait"
             shell.sent.text = SENT
-        else:
+        elif isinstance(one, Wrote):
             texts[one.fd] += one.text
 
 
