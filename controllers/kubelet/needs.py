@@ -1,7 +1,8 @@
 """What an init container waits for: `until nslookup db; do sleep 2; done`, and whether that is there.
 
-Of its script as much is read as is needed: what it asks, and of whom. Source of the form:
-kubernetes.io/docs/concepts/workloads/pods/init-containers.
+A script that can be played says so by itself (`turning`). This is for those that call programs of which the shell
+knows nothing, such as `pg_isready`: of them as much is read as is needed, what they ask and of whom. Source of the
+form: kubernetes.io/docs/concepts/workloads/pods/init-containers.
 """
 
 from __future__ import annotations

@@ -106,6 +106,39 @@ def test_a_namespace_goes_with_everything_in_it(kubectl: Kubectl) -> None:
     assert "NotFound" in kubectl("get", "namespace", "short", fails=True)
 
 
+POLICY = {
+    "apiVersion": "networking.k8s.io/v1",
+    "kind": "NetworkPolicy",
+    "metadata": {"name": "access-nginx", "namespace": "policies"},
+    "spec": {
+        "podSelector": {"matchLabels": {"app": "nginx"}},
+        "ingress": [{"from": [{"podSelector": {"matchLabels": {"access": "true"}}}]}],
+    },
+}
+
+
+def test_what_is_run_ends_as_its_request_does(kubectl: Kubectl, tmp_path: Path) -> None:
+    """The walk-through "Declare Network Policy", with pods that are to end."""
+    kubectl("create", "namespace", "policies")
+    kubectl("-n", "policies", "create", "deployment", "nginx", "--image=nginx")
+    kubectl("-n", "policies", "expose", "deployment", "nginx", "--port=80")
+    kubectl("-n", "policies", "rollout", "status", "deployment/nginx", "--timeout=120s")
+    file = tmp_path / "policy.json"
+    file.write_text(json.dumps(POLICY))
+    kubectl("apply", "-f", str(file))
+    run = ("-n", "policies", "run", "b", "--rm", "-i", "--image=busybox:1.28", "--restart=Never")
+    asks = ("--", "wget", "--spider", "--timeout=1", "nginx")
+    text = kubectl(*run, *asks, fails=True)
+    assert "wget: download timed out" in text
+    assert "pod policies/b terminated (Error)" in text
+    assert "remote file exists" in kubectl(*run, "--labels=access=true", *asks)
+    script = ("--", "/bin/sh", "-c", "wget --spider --timeout=1 nginx")
+    kubectl("-n", "policies", "run", "c", "--image=busybox:1.28", *script)
+    told = ("get", "pod", "c", "-o", "jsonpath={.status.containerStatuses[0].lastState.terminated.exitCode}")
+    wait_for(lambda: kubectl("-n", "policies", *told) == "1", what="it is started again")
+    kubectl("delete", "namespace", "policies", "--timeout=120s")
+
+
 def test_a_student_has_a_kubeconfig_of_their_own(server: Server, session: dict[str, Any], tmp_path: Path) -> None:
     status, joined = server.request("POST", f"/api/sessions/{session['code']}/join", {"name": "Mei"})
     assert status in (200, 201)
