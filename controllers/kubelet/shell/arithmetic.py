@@ -112,7 +112,7 @@ class _Reckoning:
 
     def _assigned(self, *, live: bool) -> int:
         self._depth += 1
-        if self._depth > _DEPTH_MAX:
+        if self._depth > 4 * _DEPTH_MAX:
             raise self.wrong("expression recursion level exceeded")
         value = self._binary(1, live=live)
         if self._skip("?"):
@@ -129,7 +129,11 @@ class _Reckoning:
             operator = self.tokens.pop()
             lives = live and not (operator == "&&" and not left) and not (operator == "||" and left)
             # Powers go from right to left.
+            self._depth += 1
+            if self._depth > 4 * _DEPTH_MAX:
+                raise self.wrong("expression recursion level exceeded")
             right = self._binary(own if operator == "**" else own + 1, live=lives)
+            self._depth -= 1
             left = self._applied(operator, left, right) if lives else int(operator == "||" and left != 0)
         return left
 

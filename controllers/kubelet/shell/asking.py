@@ -221,6 +221,56 @@ def _headers(told: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name.strip().lower(), value.strip()) for name, value in pairs if name.strip())
 
 
+def _getent(call: Call) -> Running:
+    words = [word for word in call.arguments if not word.startswith("-")]
+    if len(words) < 2 or words[0] not in ("hosts", "ahosts", "ahostsv4"):
+        return (yield from wrong(call, SIMULATED))
+    code = 0
+    for name in words[1:]:
+        found = _in_file(call, name)
+        if found is None and call.shell.send is None:
+            return (yield from wrong(call, SIMULATED))
+        meant = None
+        if found is None and call.shell.send is not None:
+            yield Asks(name.lower(), call.shell)
+            meant = call.shell.send.look_up(name.lower())
+        if meant is not None:
+            found = "".join(f"{address:<15} {meant.whole}\n" for address in meant.addresses)
+        code = code if found else 2
+        yield Wrote(1, found or "")
+    return code
+
+
+def _in_file(call: Call, name: str) -> str | None:
+    """Return what the file of hosts says of a name or an address; None where it says nothing."""
+    for line in (call.shell.read("/etc/hosts") or "").splitlines():
+        address, *names = line.partition("#")[0].split() or [""]
+        if name == address or name in names:
+            return f"{address:<15} {' '.join(names)}\n"
+    return None
+
+
+def _ping(call: Call) -> Running:
+    """`ping -c N HOST`: whoever would refuse or take a connection answers; how long that takes is not simulated."""
+    given, names = options(call, "cWwis")
+    if call.shell.send is None or not names or not given.get("c", "").isdecimal() or len(given["c"]) > 4:
+        return (yield from wrong(call, SIMULATED))
+    host, count = names[0], int(given["c"])
+    target, came = yield from _asked(call, f"tcp://{host}:7")
+    if target is None or came is None or came.result in ("unresolved", "outside"):
+        return (yield from wrong(call, f"bad address '{host}'"))
+    yield Wrote(1, f"PING {host} ({came.address}): 56 data bytes\n")
+    answers = came.result not in ("timeout",)
+    for number in range(count):
+        if answers:
+            yield Wrote(1, f"64 bytes from {came.address}: seq={number}\n")
+        yield from call.shell.waits(1000 if number + 1 < count or not answers else 0)
+    lost = 0 if answers else 100
+    yield Wrote(1, f"\n--- {host} ping statistics ---\n{count} packets transmitted, ")
+    yield Wrote(1, f"{count if answers else 0} packets received, {lost}% packet loss\n")
+    return 0 if answers else 1
+
+
 def _asked(call: Call, url: str, asked: Asked = PLAIN) -> Generator[Happening, None, tuple[Target | None, Came | None]]:
     """Return (where to, what came of it); nothing where it cannot be read."""
     send = call.shell.send
@@ -276,4 +326,4 @@ def _options(
     return found, rest, every
 
 
-ASKING: Final[dict[str, Program]] = {"wget": _wget, "curl": _curl, "nc": _nc}
+ASKING: Final[dict[str, Program]] = {"wget": _wget, "curl": _curl, "nc": _nc, "getent": _getent, "ping": _ping}

@@ -56,7 +56,7 @@ def _exec(call: Call) -> Running:
         words = words[2:]
     if not words:
         return 0
-    raise Exit((yield from call.shell.call(words, call.stdin)))
+    raise Exit((yield from call.shell.invoke(words, call.stdin)))
 
 
 def _eval(call: Call) -> Running:
@@ -303,7 +303,7 @@ def _command(call: Call) -> Running:
         asks = words[0] if words[0] in ("-v", "-V") else asks
         words.pop(0)
     if not asks:
-        return (yield from call.shell.call(words, call.stdin)) if words else 0
+        return (yield from call.shell.invoke(words, call.stdin)) if words else 0
     code = 0
     for word in words:
         what, where = _what(call, word)
@@ -400,7 +400,7 @@ def _cd(call: Call) -> Running:
 
 
 def _builtin(call: Call) -> Running:
-    return (yield from call.shell.call(call.arguments, call.stdin)) if call.arguments else 0
+    return (yield from call.shell.invoke(call.arguments, call.stdin)) if call.arguments else 0
 
 
 def _well(call: Call) -> Running:

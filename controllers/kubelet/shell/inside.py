@@ -59,6 +59,8 @@ class Inside:
     folders: frozenset[str]
     user: User
     folder: str = "/"
+    node: str = ""
+    """The node on which it is."""
     fixed: tuple[str, ...] = ()
     """Folders in which nothing can be written."""
     root_fixed: bool = False
@@ -146,6 +148,7 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         folders=frozenset(folders),
         user=user_of(spec, container),
         folder=str(container.get("workingDir") or "/"),
+        node=str(spec.get("nodeName") or ""),
         fixed=tuple(fixed),
         root_fixed=bool(security.get("readOnlyRootFilesystem")),
         writable=tuple(writable),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from controllers.kubelet.shell.flow import Flow
+from controllers.kubelet.shell.flow import LEVELS_MAX, Flow
 from controllers.kubelet.shell.inside import Inside
 from controllers.kubelet.shell.opening import opened
 from controllers.kubelet.shell.running import (
@@ -182,8 +182,32 @@ class Shell(Flow):
         return (yield from self.script(parse(text, bash=self.bash), stdin))
 
     def call(self, words: Sequence[str], stdin: Sent | None = None) -> Running:
-        """Run one command by its words."""
+        """Run one command by its words, as a container's first one or a person's.
+
+        Raises:
+            TooLong: it does not end.
+            Unplayable: it cannot be played here, and nobody reads what would be said of that.
+        """
+        try:
+            return (yield from self.outward(self.to_its_end(self.invoke(words, stdin), whole=False)))
+        except SyntaxProblem as problem:
+            if self.lenient and isinstance(problem, Unplayable):
+                raise
+            yield Wrote(2, f"sh: {problem}\n")
+            return 2
+
+    def invoke(self, words: Sequence[str], stdin: Sent | None = None) -> Running:
+        """Run one command of a script by its words."""
         self.spend(1)
+        self.levels += 1
+        if self.levels > LEVELS_MAX:
+            raise TooLong
+        try:
+            return (yield from self._call(words, stdin))
+        finally:
+            self.levels -= 1
+
+    def _call(self, words: Sequence[str], stdin: Sent | None) -> Running:
         name = words[0].rpartition("/")[2]
         answer = self.inside.answer(words)
         if answer is not None:

@@ -9,15 +9,20 @@ from typing import Final
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kubelet.shell.archives import tar
 from controllers.kubelet.shell.asking import ASKING
+from controllers.kubelet.shell.awk import awk
 from controllers.kubelet.shell.builtins import BUILTINS
 from controllers.kubelet.shell.cgroups import PROCESSORS, ROOT
 from controllers.kubelet.shell.changing import CHANGING
+from controllers.kubelet.shell.columns import COLUMNS
 from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.interpreter import Call, Program
+from controllers.kubelet.shell.paths import PATHS
 from controllers.kubelet.shell.patterns import fits
 from controllers.kubelet.shell.printing import PRINTING
 from controllers.kubelet.shell.programs import SIMULATED, TEXT, options, wrong
 from controllers.kubelet.shell.running import Asks, Running, Wrote
+from controllers.kubelet.shell.searching import SEARCHING
+from controllers.kubelet.shell.sed import sed
 from controllers.kubelet.shell.texts import TEXTS
 
 _MOUNTS: Final = (
@@ -32,7 +37,66 @@ _STRFTIME: Final = frozenset("YmdHMSsjyaAbBeDFTRzZpIuUnt%N")
 
 def _hostname(call: Call) -> Running:
     given, _ = options(call)
-    yield Wrote(1, (call.inside.address if given.keys() & {"i", "I"} else call.inside.hostname) + "\n")
+    inside = call.inside
+    if given.keys() & {"i", "I"}:
+        text = inside.address
+    elif "f" in given or "d" in given:
+        # The first name that the file of hosts has for the own address is the whole one.
+        whole = next((line.split()[1] for line in _own_lines(call)), inside.hostname)
+        text = whole if "f" in given else whole.partition(".")[2]
+    else:
+        text = inside.hostname.partition(".")[0] if "s" in given else inside.hostname
+    yield Wrote(1, text + "\n")
+    return 0
+
+
+def _own_lines(call: Call) -> list[str]:
+    lines = (call.shell.read("/etc/hosts") or "").splitlines()
+    return [line for line in lines if line.split()[:1] == [call.inside.address] and len(line.split()) > 1]
+
+
+def _ip(call: Call) -> Running:
+    """`ip addr`: addresses alone; links and routes have no counterpart here."""
+    words = [word for word in call.arguments if not word.startswith("-")]
+    if not words or not any(one.startswith(words[0]) for one in ("address",)) or not call.inside.address:
+        return (yield from wrong(call, SIMULATED))
+    for number, (name, address, scope) in enumerate(_addresses(call), 1):
+        if "lo" in words[1:] and name != "lo":
+            continue
+        if "eth0" in words[1:] and name != "eth0":
+            continue
+        family = "inet6" if ":" in address else "inet"
+        flags = "LOOPBACK,UP,LOWER_UP" if name == "lo" else "BROADCAST,MULTICAST,UP,LOWER_UP"
+        yield Wrote(1, f"{number}: {name}: <{flags}>\n    {family} {address} scope {scope} {name}\n")
+    return 0
+
+
+def _addresses(call: Call) -> tuple[tuple[str, str, str], ...]:
+    inside = call.inside
+    node = inside.facts.get("nodes", "", inside.node) or {}
+    ranges = (node.get("spec") or {}).get("podCIDR") or ""
+    length = ranges.partition("/")[2] or ("128" if ":" in inside.address else "32")
+    return (("lo", "127.0.0.1/8", "host"), ("eth0", f"{inside.address}/{length}", "global"))
+
+
+def _ifconfig(call: Call) -> Running:
+    if not call.inside.address or ":" in call.inside.address:
+        return (yield from wrong(call, SIMULATED))
+    wanted = [word for word in call.arguments if not word.startswith("-")]
+    for name, address, _ in reversed(_addresses(call)):
+        if wanted and name not in wanted:
+            continue
+        own, _, length = address.partition("/")
+        bits = (0xFFFFFFFF << (32 - int(length))) & 0xFFFFFFFF
+        mask = ".".join(str(bits >> shift & 255) for shift in (24, 16, 8, 0))
+        kind = "Local Loopback" if name == "lo" else "Ethernet"
+        up = "UP LOOPBACK RUNNING" if name == "lo" else "UP BROADCAST RUNNING MULTICAST"
+        yield Wrote(1, f"{name:<9} Link encap:{kind}\n          inet addr:{own}  Mask:{mask}\n          {up}\n\n")
+    return 0
+
+
+def _arch(call: Call) -> Running:
+    yield Wrote(1, "x86_64\n")
     return 0
 
 
@@ -48,7 +112,7 @@ def _env(call: Call) -> Running:
         shell.variables.update(sets)
         shell.exported |= sets.keys()
         try:
-            return (yield from shell.call(words, call.stdin))
+            return (yield from shell.invoke(words, call.stdin))
         finally:
             shell.variables, shell.exported = kept, exported
     for name, value in {**call.shell.environment(), **sets}.items():
@@ -197,8 +261,10 @@ def _whoami(call: Call) -> Running:
 
 def _id(call: Call) -> Running:
     user = call.inside.user
-    if "u" in options(call)[0]:
-        yield Wrote(1, f"{user.uid}\n")
+    given = options(call)[0]
+    if given.keys() & {"u", "g"}:
+        number = user.uid if "u" in given else user.gid
+        yield Wrote(1, f"{('root' if number == 0 else number) if 'n' in given else number}\n")
     else:
         groups = ",".join(map(_named, (user.gid, *(one for one in user.groups if one != user.gid))))
         yield Wrote(1, f"uid={_named(user.uid)} gid={_named(user.gid)} groups={groups}\n")
@@ -257,7 +323,7 @@ def _help(call: Call) -> Running:
     return 0
 
 
-REFUSED: Final = ("kill", "ping", "top", "apt", "apt-get", "apk", "vi")
+REFUSED: Final = ("apk", "apt", "apt-get", "df", "free", "kill", "pgrep", "pkill", "top", "uptime", "vi")
 """Programs that would need a process or the world outside, and say so."""
 
 PROGRAMS: Final[dict[str, Program]] = {
@@ -265,11 +331,15 @@ PROGRAMS: Final[dict[str, Program]] = {
     **BUILTINS,
     **PRINTING,
     **TEXTS,
+    **COLUMNS,
+    **SEARCHING,
+    **PATHS,
     **COUNTING,
     **CHANGING,
     **ASKING,
     "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "pwd": _pwd,
     "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc, "nslookup": _nslookup, "help": _help,
-    "tar": tar, "find": _find, "mount": _mount,
+    "tar": tar, "find": _find, "mount": _mount, "sed": sed,
+    "awk": awk, "gawk": awk, "mawk": awk, "ip": _ip, "ifconfig": _ifconfig, "arch": _arch,
     **dict.fromkeys(REFUSED, _no_process),
 }  # fmt: skip

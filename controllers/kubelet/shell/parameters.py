@@ -16,7 +16,7 @@ BRACES_MAX: Final = 4_096
 """Words that one with `{a,b}` or `{1..3}` in it stands for; what a script comes to that asks for more is not known."""
 
 _BRACED_LENGTH_MAX: Final = 1_024
-_DEPTH_MAX: Final = 8
+_DEPTH_MAX: Final = 16
 _SEQUENCE: Final = re.compile(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?", re.ASCII)
 _QUOTED: Final = re.compile(r"[A-Za-z0-9_./:=@%+,-]+", re.ASCII)
 

@@ -51,6 +51,11 @@ def _printf(call: Call) -> Running:
     return 1 if printing.wrong else 0
 
 
+def formatted(pattern: str, values: list[str]) -> str:
+    """Return a format filled with values once."""
+    return _Printing(pattern, values).once()
+
+
 class _Printing:
     """A format and the values that it prints, again and again while there are some left."""
 
@@ -63,13 +68,13 @@ class _Printing:
         room = VALUE_LENGTH_MAX
         while room > 0:
             before = len(self._values)
-            parts.append(self._once()[:room])
+            parts.append(self.once()[:room])
             room -= len(parts[-1]) + 1
             if not self._values or len(self._values) == before:
                 break
         return "".join(parts)
 
-    def _once(self) -> str:
+    def once(self) -> str:
         parts: list[str] = []
         at = 0
         for found in _PLACE.finditer(self._pattern):
@@ -88,7 +93,7 @@ class _Printing:
         places = self._whole(self._next()) if precise == "*" else None if precise is None else int(precise)
         value = self._next()
         if kind in "sbqc":
-            text = {"s": value, "b": unescaped(value), "q": shown(value), "c": value[:1]}[kind]
+            text = {"s": value, "b": unescaped(value), "q": _marked(value), "c": value[:1]}[kind]
             text = text if places is None else text[:places]
             return text.ljust(min(abs(size), 999)) if "-" in flags or size < 0 else text.rjust(min(size, 999))
         pattern = f"%{flags}{min(abs(size), 999) or ''}{'' if places is None else f'.{min(places, 99)}'}"
@@ -119,6 +124,12 @@ class _Printing:
         if text and (found is None or found.end() < len(text.rstrip())):
             self.wrong.append(text)
         return float(found[0]) if found is not None else 0.0
+
+
+def _marked(text: str) -> str:
+    if "\n" in text or not text:
+        return shown(text)
+    return re.sub(r"([^A-Za-z0-9_./:=@%+,-])", r"\\\1", text)
 
 
 PRINTING: Final[dict[str, Program]] = {"echo": _echo, "printf": _printf}

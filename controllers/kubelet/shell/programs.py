@@ -15,8 +15,6 @@ from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Happening, Ru
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)
 SIMULATED: Final = "this container is simulated: no process runs in it"
-LINES_MAX: Final = 20_000
-"""Lines of `seq`."""
 
 
 def options(
@@ -62,118 +60,38 @@ def inputs(call: Call, names: Sequence[str]) -> Generator[Happening, None, list[
 
 
 def _cat(call: Call) -> Running:
-    code = 0
-    for name, text in (yield from inputs(call, options(call)[1])):
+    given, names = options(call)
+    code, number = 0, 0
+    for name, text in (yield from inputs(call, names)):
         if text is None:
             code = yield from wrong(call, f"can't open '{name}': No such file or directory")
-        elif text:
+            continue
+        if given.keys() & {"A", "e", "E", "T", "t", "v", "n", "b"}:
+            lines: list[str] = []
+            for line in text.splitlines(keepends=True):
+                held = line.rstrip("\n")
+                number += 1 if held or "b" not in given else 0
+                head = f"{number:6}\t" if "n" in given or ("b" in given and held) else ""
+                held = held.replace("\t", "^I") if given.keys() & {"A", "T", "t"} else held
+                end = "$" if given.keys() & {"A", "e", "E"} and line.endswith("\n") else ""
+                lines.append(head + held + end + line[len(line.rstrip("\n")) :])
+            text = "".join(lines)
+        if text:
             yield Wrote(1, text)
     return code
-
-
-def _grep(call: Call) -> Running:
-    given, names = options(call, "e")
-    pattern = given["e"] if "e" in given else (names.pop(0) if names else "")
-    # A pattern of a person's is no regular expression of ours: it could take for ever.
-    wanted = pattern.casefold() if "i" in given else pattern
-    starts, ends = wanted.startswith("^"), wanted.endswith("$")
-    core = [one for one in wanted.strip("^$").replace("\\|", "|").split("|") if one] or [""]
-    hits = 0
-    for _, text in (yield from inputs(call, names)):
-        for number, line in enumerate((text or "").splitlines(), 1):
-            seen = line.casefold() if "i" in given else line
-            hit = any(
-                (not starts or seen.startswith(one)) and (not ends or seen.endswith(one)) and one in seen
-                for one in (part.replace("\\", "").replace(".*", "") for part in core)
-            )
-            if hit == ("v" in given):
-                continue
-            hits += 1
-            if "q" not in given and "c" not in given:
-                yield Wrote(1, (f"{number}:" if "n" in given else "") + line + "\n")
-    if "c" in given:
-        yield Wrote(1, f"{hits}\n")
-    return 0 if hits else 1
-
-
-def _head(call: Call) -> Running:
-    given, names = options(call, "n")
-    count = number_of(given.get("n"), 10)
-    for _, text in (yield from inputs(call, names)):
-        yield Wrote(1, "".join((text or "").splitlines(keepends=True)[:count]))
-    return 0
-
-
-def _tail(call: Call) -> Running:
-    given, names = options(call, "n")
-    count = number_of(given.get("n", "").lstrip("+"), 10)
-    for name, text in (yield from inputs(call, names)):
-        if text is None:
-            return (yield from wrong(call, f"can't open '{name}': No such file or directory"))
-        lines = text.splitlines(keepends=True)
-        yield Wrote(1, "".join(lines[-count:] if count else []))
-    if given.keys() & {"f", "F"}:
-        yield from call.shell.waits(FOREVER_MS)
-    return 0
-
-
-def _wc(call: Call) -> Running:
-    given, names = options(call)
-    for name, text in (yield from inputs(call, names)):
-        held = text or ""
-        counts = {"l": held.count("\n"), "w": len(held.split()), "c": len(held.encode())}
-        wanted = [counts[letter] for letter in "lwc" if letter in given] or list(counts.values())
-        yield Wrote(1, " ".join([*map(str, wanted), *([name] if name != "-" else [])]) + "\n")
-    return 0
-
-
-def _sorted(call: Call) -> Running:
-    given, names = options(call)
-    texts = yield from inputs(call, names)
-    lines = [line for _, text in texts for line in (text or "").splitlines()]
-    lines.sort(
-        key=(lambda line: (number_of(line.split()[0] if line.split() else "", 0), line)) if "n" in given else None
-    )
-    if "u" in given:
-        lines = list(dict.fromkeys(lines))
-    yield Wrote(1, "".join(f"{line}\n" for line in (reversed(lines) if "r" in given else lines)))
-    return 0
-
-
-def _uniq(call: Call) -> Running:
-    before: str | None = None
-    for _, text in (yield from inputs(call, options(call)[1])):
-        for line in (text or "").splitlines():
-            if line != before:
-                yield Wrote(1, line + "\n")
-            before = line
-    return 0
-
-
-def _cut(call: Call) -> Running:
-    given, names = options(call, "dfc")
-    mark, wanted = given.get("d", "\t") or "\t", number_of(given.get("f"), 1)
-    for _, text in (yield from inputs(call, names)):
-        for line in (text or "").splitlines():
-            fields = line.split(mark)
-            yield Wrote(1, (fields[wanted - 1] if 0 < wanted <= len(fields) else "") + "\n")
-    return 0
-
-
-def _seq(call: Call) -> Running:
-    numbers = [number_of(word, 1) for word in call.arguments]
-    first, last = (1, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[-1]) if numbers else (1, 0)
-    yield Wrote(1, "".join(f"{number}\n" for number in range(first, min(last, first + LINES_MAX) + 1)))
-    return 0
 
 
 def _tee(call: Call) -> Running:
     given, names = options(call)
     text = yield from call.input()
+    code = 0
     for name in names:
-        call.shell.write(name, text, more="a" in given)
+        if name in ("/dev/stdout", "/dev/stderr"):
+            yield Wrote(1 if name == "/dev/stdout" else 2, text)
+        elif problem := call.shell.write(name, text, more="a" in given):
+            code = yield from wrong(call, problem)
     yield Wrote(1, text)
-    return 0
+    return code
 
 
 def _sleep(call: Call) -> Running:
@@ -235,14 +153,9 @@ def _which(call: Call) -> Running:
     return code
 
 
-def _xargs(call: Call) -> Running:
-    text = yield from call.input()
-    return (yield from call.shell.call([*(call.arguments or ["echo"]), *text.split()], Sent()))
-
-
 def _timeout(call: Call) -> Running:
     words = [word for word in call.arguments if not word.startswith("-")]
-    return (yield from call.shell.call(words[1:], call.stdin)) if len(words) > 1 else 0
+    return (yield from call.shell.invoke(words[1:], call.stdin)) if len(words) > 1 else 0
 
 
 def number_of(text: str | None, default: int) -> int:
@@ -253,8 +166,6 @@ def number_of(text: str | None, default: int) -> int:
 SHELLS: Final = ("sh", "ash", "bash", "dash")
 
 TEXT: Final[dict[str, Program]] = {
-    "cat": _cat, "grep": _grep, "egrep": _grep, "fgrep": _grep, "head": _head,
-    "tail": _tail, "wc": _wc, "sort": _sorted, "uniq": _uniq, "cut": _cut, "seq": _seq, "tee": _tee, "sleep": _sleep,
-    "usleep": _ends(0), "sync": _ends(0), "chmod": _ends(0), "chown": _ends(0), "which": _which, "xargs": _xargs,
+    "cat": _cat, "tee": _tee, "sleep": _sleep, "usleep": _ends(0), "sync": _ends(0), "which": _which,
     "timeout": _timeout, **dict.fromkeys(SHELLS, _sh),
 }  # fmt: skip

@@ -34,8 +34,8 @@ class Simples(Disk, Variables, Surroundings):
     """The simple command that runs, or ran last."""
 
     @abstractmethod
-    def call(self, words: Sequence[str], stdin: Sent | None = None) -> Running:
-        """Run one command by its words."""
+    def invoke(self, words: Sequence[str], stdin: Sent | None = None) -> Running:
+        """Run one command of a script by its words."""
 
     @abstractmethod
     def command(self, command: Command, stdin: Sent | None) -> Running:
@@ -77,7 +77,7 @@ class Simples(Disk, Variables, Surroundings):
     def _called(self, words: Sequence[str], command: Simple, stdin: Sent | None) -> Running:
         function = self.functions.get(words[0])
         if function is None:
-            code = yield from self.call(words, stdin)
+            code = yield from self.invoke(words, stdin)
         else:
             code = yield from self._function(function, words, stdin)
         for one in command.declared:

@@ -137,7 +137,7 @@ def _letters(text: str) -> str:
             found += [chr(number) for number in range(ord(first), min(ord(last), ord(first) + 255) + 1)]
         else:
             found.append(repeated or letter)
-    return "".join(found)
+    return "".join(letter for letter in found if not "\ud800" <= letter <= "\udfff")
 
 
 def _yes(call: Call) -> Running:
