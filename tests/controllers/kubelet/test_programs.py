@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controllers.kinds.clustersim.target import Target
-from controllers.kubelet.shell.running import Came, Meant
+from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
 from tests.controllers.kubelet.test_shell import CONTAINER, done, shell_in
 
 FILE = "printf 'b 2 x\\na 10 y\\nb 1 z\\n' > /tmp/t; cd /tmp; "
@@ -73,7 +73,7 @@ def test_what_nobody_knows_is_said_to_be_not_known(script: str) -> None:
 class Network:
     """One pod answers, another one does not."""
 
-    def __call__(self, target: Target) -> Came:
+    def __call__(self, target: Target, asked: Asked = PLAIN) -> Came:
         if target.host == "none":
             return Came("unresolved")
         return Came("refused" if target.host == "db" else "timeout", address="10.128.1.4")
