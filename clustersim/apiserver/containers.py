@@ -26,7 +26,7 @@ from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.shell.inside import look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.programs import SHELLS
+from controllers.kubelet.shell.shebang import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
 from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields

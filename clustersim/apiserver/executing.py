@@ -118,7 +118,8 @@ class Execution:
             plan.shell.sent = Sent(None)
         name = plan.words[0].rpartition("/")[2]
         inside = plan.shell.inside
-        if not (name in plan.shell.programs and inside.has(name)) and inside.answer(plan.words) is None:
+        is_known = (name in plan.shell.programs and inside.has(name)) or inside.is_script(plan.words)
+        if not is_known and inside.answer(plan.words) is None:
             # As runc says it through a container runtime.
             text = (
                 "OCI runtime exec failed: exec failed: unable to start container process: "

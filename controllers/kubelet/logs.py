@@ -156,7 +156,7 @@ class Printer:
         """
         inside = look_inside(pod, container, facts, answers)
         name = inside.words[0].rpartition("/")[2] if inside.words else ""
-        scripted = name in PROGRAMS and inside.has(name)
+        scripted = (name in PROGRAMS and inside.has(name)) or inside.is_script(inside.words)
         if send is not None and name not in ASKING:
             send = Sampled(send)
         self._script = _Script(inside, run.started_ms, send, around) if scripted else None

@@ -39,7 +39,7 @@ class Probed(NamedTuple):
 def can_play(inside: Inside, words: Sequence[str], *, asks: bool = False) -> bool:
     """Return whether a command's program is known here, and its image has it; `asks`: whether there is a network."""
     name = words[0].rpartition("/")[2]
-    return name in (_ALL if asks else KNOWN) and inside.has(name)
+    return (name in (_ALL if asks else KNOWN) and inside.has(name)) or inside.is_script(words)
 
 
 def ask(

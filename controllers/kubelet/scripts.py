@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from controllers.kinds.core.commands import script_of
+from controllers.kinds.core.commands import SHELLS, script_of
 from controllers.kinds.core.service_names import service_of_name
 from controllers.kit.informer import Informers
 from controllers.kubelet.containers import Container, Containers
@@ -79,7 +79,7 @@ class Scripts:
         """Return what this run of a container comes to, longer than `LONGEST_MS` where it runs on; None: not known."""
         words = [str(word) for word in (*(container.spec.get("command") or ()), *(container.spec.get("args") or ()))]
         asks = self._present is not None and words and words[0].rpartition("/")[2] in ASKED
-        if not asks and not script_of(words):
+        if not asks and not self._is_script(pod, container.spec, words, answers):
             return None
         return self._run(pod, container, answers, unix_ms).outcome
 
@@ -135,6 +135,16 @@ class Scripts:
         files = self.disk(pod, container, answers, unix_ms)
         known = unix_ms < self._known_ms(pod, container, answers)
         return ask(inside, words, files, unix_ms, 1000 * int(probe.get("timeoutSeconds") or 1), known=known)
+
+    def _is_script(
+        self, pod: Mapping[str, Any], container: Mapping[str, Any], words: Sequence[str], answers: Answers
+    ) -> bool:
+        """Return whether a container is started with a script: told at once, or in a file."""
+        if script_of(words):
+            return True
+        if words and words[0].rpartition("/")[2] in SHELLS:
+            return len(words) > 1
+        return "/" in "".join(words[:1]) and look_inside(pod, container, self._facts, answers).is_script(words)
 
     # -- runs ---------------------------------------------------------------------------------------------------
 

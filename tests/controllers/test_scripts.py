@@ -102,6 +102,28 @@ def test_a_pod_of_an_indexed_job_starts_after_its_init_container() -> None:
     assert ended(lab)["exitCode"] == 6
 
 
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (["/scripts/run.sh", "7"], 7),
+        (["sh", "/scripts/run.sh", "4"], 4),
+        (["bash", "-e", "/scripts/run.sh"], 9),
+        (["sh", "/opt/of-the-image.sh"], 0),
+        (["/scripts/other.py"], 0),
+    ],
+)
+def test_a_script_of_a_config_map_ends_as_it_says(command: list[str], code: int) -> None:
+    data = {"run.sh": "#!/bin/bash\nset -u\nexit ${1-9}\n", "other.py": "#!/usr/bin/python3\nexit(5)\n"}
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scripts", "namespace": "default"}}
+    mount = {"name": "scripts", "mountPath": "/scripts"}
+    one = container(image="debian:13", command=command, volumeMounts=[mount])
+    volume = {"name": "scripts", "configMap": {"name": "scripts", "defaultMode": 0o755}}
+    lab = Lab([node("n1"), {**config, "data": data}])
+    lab.create(pod("web", restartPolicy="Never", containers=[one], volumes=[volume]))
+    lab.run(30)
+    assert ended(lab)["exitCode"] == code
+
+
 def test_what_a_script_writes_in_a_volume_is_there_when_it_is_started_again() -> None:
     lab = Lab([node("n1"), task(MARK, policy="OnFailure")])
     lab.run(60)

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kinds.core.service_names import DOMAIN
 from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, processes
+from controllers.kubelet.shell.shebang import asks_for_shell, interpreter_of
 from controllers.kubelet.stages.answers import Answer, Answers
 from controllers.kubelet.users import User, user_of
 from controllers.registry.gotext import quoted
@@ -74,6 +75,11 @@ class Inside:
     def has(self, program: str) -> bool:
         """Return whether the image has a program."""
         return self.answers.has(self.image, program)
+
+    def is_script(self, words: Sequence[str]) -> bool:
+        """Return whether a command names a script for a shell that the image has: a file of its own, or of a volume."""
+        text = self.files.get(words[0], "") if words else ""
+        return asks_for_shell(text) and self.has(interpreter_of(text))
 
     def is_read_only(self, path: str) -> bool:
         """Return whether a path cannot be written to."""

@@ -23,6 +23,7 @@ from controllers.kubelet.shell.running import (
     Waits,
     Wrote,
 )
+from controllers.kubelet.shell.shebang import flags_of, interpreter_of
 from controllers.kubelet.shell.special import special
 from controllers.kubelet.shell.syntax import parse
 from controllers.kubelet.shell.tree import (
@@ -39,8 +40,6 @@ NESTED_MAX: Final = 16
 
 FILES_MAX: Final = 16
 """Files that `<(…)` stands for at once; the oldest are forgotten."""
-
-_SHEBANGS: Final = ("sh", "ash", "bash", "dash")
 
 
 @dataclass(slots=True)
@@ -218,9 +217,9 @@ class Shell(Flow):
         if self.knows(name):
             return (yield from self.programs[name](Call(self, words, stdin)))
         held = self.read(words[0]) if "/" in words[0] else None
-        if held is not None and (interpreter := _interpreter(held)):
+        if held is not None and (interpreter := interpreter_of(held)):
             bash = interpreter == "bash"
-            return (yield from self.within(held, words, stdin, bash=bash, options=_flags(held)))
+            return (yield from self.within(held, words, stdin, bash=bash, options=flags_of(held)))
         if self.lenient:
             self.unknown.add(name)
             # Whoever plays it sees what was done before.
@@ -305,17 +304,3 @@ class Shell(Flow):
             del self.pipes[path]
         self.pipes[path] = text
         return path
-
-
-def _interpreter(text: str) -> str:
-    """Return which shell a file asks for in its first line; nothing where it asks for another program."""
-    first, _, _ = text[:256].partition("\n")
-    words = first.removeprefix("#!").split() if first.startswith("#!") else ["sh"]
-    name = words[0].rpartition("/")[2] if words else ""
-    name = words[1] if name == "env" and len(words) > 1 else name
-    return name if name in _SHEBANGS else ""
-
-
-def _flags(text: str) -> frozenset[str]:
-    words = text[:256].partition("\n")[0].split() if text.startswith("#!") else []
-    return frozenset(letter for word in words[1:] if word.startswith("-") for letter in word[1:])

@@ -11,6 +11,7 @@ from typing import Final
 
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Happening, Running, Sent, Wrote
+from controllers.kubelet.shell.shebang import SHELLS
 
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)
@@ -162,8 +163,6 @@ def number_of(text: str | None, default: int) -> int:
     """Return a whole number; the default where there is none."""
     return int(text) if text and re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else default
 
-
-SHELLS: Final = ("sh", "ash", "bash", "dash")
 
 TEXT: Final[dict[str, Program]] = {
     "cat": _cat, "tee": _tee, "sleep": _sleep, "usleep": _ends(0), "sync": _ends(0), "which": _which,
