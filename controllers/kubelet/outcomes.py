@@ -25,8 +25,8 @@ REQUEST_MS: Final = 1000
 LONGEST_MS: Final = 1000 * 3600 * 24 * 7
 """What runs longer runs on and on."""
 
-_STAYS: Final = re.compile(r"\b(trap|tail|wait|infinity)\b")
-_ENDLESS: Final = re.compile(rf"\b(while|until|for)\b|{_STAYS.pattern}")
+_STAYS: Final = re.compile(r"\b(tail|wait|infinity)\b")
+_ENDLESS: Final = re.compile(rf"\b(while|until|for|trap)\b|{_STAYS.pattern}")
 _PARTS: Final = re.compile(r";|&&|\n")
 
 

@@ -35,6 +35,7 @@ def task(script: str, name: str = "web", policy: str = "Never", volume: Document
         ("exit $(( $NUMBER % 2 ))", 1, 0),
         ("if [ $(expr ${NUMBER} % 2) -ne 0 ]; then exit 3; else exit 0; fi", 3, 0),
         ("[ -f /data/none ] || exit 9", 9, 0),
+        ("trap 'sleep 2; exit 6' EXIT; sleep 1; false", 6, 3),
     ],
 )
 def test_a_script_ends_as_it_says(script: str, code: int, seconds: int) -> None:
@@ -55,6 +56,8 @@ def test_a_script_ends_as_it_says(script: str, code: int, seconds: int) -> None:
         "touch /data/x; if true; then sleep 1000000; fi",
         "while true; do echo busy; done",
         "./serve & wait",
+        "trap 'exit 0' TERM; ./serve",
+        "trap 'exit 0' TERM; while :; do sleep 10; done",
     ],
 )
 def test_a_script_that_goes_on_goes_on(script: str) -> None:
