@@ -287,6 +287,11 @@ class Life:
         one.started = not one.spec.get("startupProbe")
         task = one.ephemeral or (one.init and not one.sidecar)
         one.ready = not task and one.started and not one.spec.get("readinessProbe") and self.orders.run != "unready"
+        if self.home.scripts.hooked(self.pod, one, self.home.stages.answers).code:
+            # Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (startContainer), v1.34.
+            self.say(says.HOOK_FAILED, one)
+            self.say(says.HOOK_ENDS, one)
+            one.end(self.now, KILLED)
 
     def _pull(self, one: Container) -> Steps:
         image, policy = str(one.spec.get("image", "")), str(one.spec.get("imagePullPolicy") or "")

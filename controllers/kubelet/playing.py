@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from controllers.kubelet.keeping import Change, changed
 from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Inside
 from controllers.kubelet.shell.interpreter import Shell
@@ -13,6 +14,9 @@ from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits, Wro
 
 STEPS_MAX: Final = 500
 """Commands of one run that are played; a script that does more runs on and on."""
+
+HOOK_MS: Final = 3_600_000
+"""How long a hook may wait; what it does stands at its container's start."""
 
 PROBE_TEXT_MAX: Final = 10 * 1024
 """Characters of what a probe's command prints that its event tells (pkg/probe/exec, maxReadLength)."""
@@ -67,6 +71,30 @@ def ask(
     if code and (shell.unsure or not known):
         return None
     return Probed(code == 0, printed)
+
+
+class Hooked(NamedTuple):
+    """What the command of a hook came to."""
+
+    code: int
+    changes: tuple[Change, ...]
+
+
+UNHOOKED: Final = Hooked(0, ())
+"""Nothing was run, or nothing is known of it: it is taken to have gone well."""
+
+
+def hook(inside: Inside, words: Sequence[str], unix_ms: int) -> Hooked:
+    """Return what a command comes to that runs as soon as its container has started (`lifecycle.postStart`)."""
+    if not words or (inside.answer(words) is None and not can_play(inside, words)):
+        return UNHOOKED
+    shell = shell_of(inside, unix_ms)
+    try:
+        code, _, _ = _answered(shell.call(words), HOOK_MS)
+    except (ArithmeticError, LookupError, RecursionError, TooLong, TypeError, ValueError):
+        return UNHOOKED
+    unsure = shell.unknown - {"&"} or shell.unsure
+    return Hooked(0 if unsure else code, tuple(changed({}, shell.own(), unix_ms)))
 
 
 def shell_of(inside: Inside, unix_ms: int, *, asks: bool = False) -> Shell:

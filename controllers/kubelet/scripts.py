@@ -19,7 +19,7 @@ from controllers.kubelet.containers import Container, Containers
 from controllers.kubelet.keeping import Change, Mount, kept_by, mount_of, mounts_of
 from controllers.kubelet.needs import Need, needs_of
 from controllers.kubelet.outcomes import Outcome
-from controllers.kubelet.playing import ASKED, Probed, ask
+from controllers.kubelet.playing import ASKED, UNHOOKED, Hooked, Probed, ask, hook
 from controllers.kubelet.runs import Run, begin
 from controllers.kubelet.shell.inside import Facts, look_inside
 from controllers.kubelet.shell.running import FOREVER_MS
@@ -64,6 +64,7 @@ class Scripts:
         """Begin with empty memory. `present` tells the present; None: of the network nothing is known."""
         self._facts, self._present = facts, present
         self._played: dict[str, dict[tuple[str, int], Run]] = {}
+        self._hooked: dict[str, dict[tuple[str, int], Hooked]] = {}
         self.waiting: dict[str, None] = {}
         """Uids of pods in which a loop may wait that asks again and again."""
         self._volumes: dict[str, dict[tuple[str, ...], list[Change]]] = {}
@@ -72,6 +73,7 @@ class Scripts:
     def forget(self, uid: str) -> None:
         """A pod is gone, and what only it had."""
         self._played.pop(uid, None)
+        self._hooked.pop(uid, None)
         self.waiting.pop(uid, None)
         self._volumes = {key: files for key, files in self._volumes.items() if not key.startswith(f"{uid}/")}
 
@@ -107,6 +109,20 @@ class Scripts:
                 woken.append(uid)
         return woken
 
+    def hooked(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> Hooked:
+        """Return what `lifecycle.postStart` of this run of a container comes to, where it is a command."""
+        handler = (container.spec.get("lifecycle") or {}).get("postStart") or {}
+        words = [str(word) for word in (handler.get("exec") or {}).get("command") or ()]
+        if not words or not container.started_at:
+            return UNHOOKED
+        known = self._hooked.setdefault(str(pod["metadata"]["uid"]), {})
+        key = (container.name, container.restarts)
+        if key not in known:
+            known.pop((container.name, container.restarts - 2), None)
+            inside = look_inside(pod, container.spec, self._facts, answers)
+            known[key] = hook(inside, words, _begun_ms(container))
+        return known[key]
+
     def disk(
         self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int
     ) -> dict[str, str | None]:
@@ -116,7 +132,7 @@ class Scripts:
     def others(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> list[Change]:
         """Return what others than a container's own run do to its files, in order of time."""
         self._play_all(pod, answers)
-        return self._around(pod, container, mounts_of(pod, container.spec))
+        return self._around(pod, container, mounts_of(pod, container.spec), answers)
 
     def moments(self, pod: Mapping[str, Any], container: Container, answers: Answers, after_ms: int) -> list[int]:
         """Return when (Unix) files of a container change of themselves after a moment, in order."""
@@ -154,7 +170,7 @@ class Scripts:
         played = self._played.setdefault(uid, {})
         key = (container.name, container.restarts)
         mounts = mounts_of(pod, container.spec)
-        around = tuple(self._around(pod, container, mounts))
+        around = tuple(self._around(pod, container, mounts, answers))
         run = played.get(key)
         is_new = run is None or run.around != around
         if run is None or is_new:
@@ -170,21 +186,31 @@ class Scripts:
                 older.sending.forget()
         if not self._go_on(run, pod) and not is_new:
             return run
+        by = (uid, container.name, str(container.restarts))
+        self._note(pod, mounts, by, run.changes)
+        hooked = self.hooked(pod, container, answers).changes
+        if hooked:
+            self._note(pod, mounts, (*by, "postStart"), hooked)
+        return run
+
+    def _note(
+        self, pod: Mapping[str, Any], mounts: Sequence[Mount], by: tuple[str, ...], changes: Sequence[Change]
+    ) -> None:
+        """Keep what somebody does in volumes."""
         for mount in mounts:
             inner = [
                 Change(one.ms, mount.inner(one.path), one.text)
-                for one in run.changes
+                for one in changes
                 if mount_of(mounts, one.path) == mount
             ]
             writers = self._volumes.setdefault(_volume_key(pod, mount), {})
-            writers.pop(by := (uid, container.name, str(container.restarts)), None)
+            writers.pop(by, None)
             if inner:
                 writers[by] = inner
                 if len(writers) > WRITERS_MAX:
                     _fold(writers)
         while len(self._volumes) > VOLUMES_MAX:
             del self._volumes[next(iter(self._volumes))]
-        return run
 
     def _go_on(self, run: Run, pod: Mapping[str, Any]) -> bool:
         """Play a run on up to the present; whether there was anything to play."""
@@ -225,10 +251,13 @@ class Scripts:
         others = self._played.get(str(pod["metadata"]["uid"]), {}).values()
         return min([own, *(one.known_ms for one in others)])
 
-    def _around(self, pod: Mapping[str, Any], container: Container, mounts: Sequence[Mount]) -> list[Change]:
+    def _around(
+        self, pod: Mapping[str, Any], container: Container, mounts: Sequence[Mount], answers: Answers
+    ) -> list[Change]:
         """Return what others than a container's own run do to its files, in order of time."""
         uid = str(pod["metadata"]["uid"])
-        found: list[Change] = []
+        hooked = self.hooked(pod, container, answers).changes
+        found = [one for one in hooked if mount_of(mounts, one.path) is None]
         of_pod = kept_by(pod)
         for one in of_pod:
             if (one.container, one.run) == (container.name, container.restarts) and not one.volume:
