@@ -28,6 +28,14 @@ BODY_LENGTH_MAX: Final = 256 * 1024
 SENT_LENGTH_MAX: Final = 64 * 1024
 """Characters of a body that is sent; longer ones are refused."""
 
+EXEC_REQUESTS_MAX: Final = 1_000
+"""Requests to the API server that one command sends; further ones are answered with 429."""
+
+LOG_REQUESTS_MAX: Final = 50
+"""The same of a log, which is played anew for each reader."""
+
+TOO_MANY: Final = "clustersim: a simulated command sends no more requests to the API server than that\n"
+
 NOT_AGAIN: Final = (
     "clustersim: a log is played anew for each reader, so what its script writes to the API server is not written\n"
 )
@@ -60,6 +68,7 @@ class Within:
         """
         self._view, self._pod, self._code, self._answered = view, pod, code, answered
         self._owns, self._writes = owns, writes
+        self._left = EXEC_REQUESTS_MAX if writes else LOG_REQUESTS_MAX
 
     def __call__(self, target: Target, asked: Asked) -> Came:
         """Return what the API server answers."""
@@ -69,6 +78,9 @@ class Within:
             return Came("ok", 501, body=NOT_AGAIN)
         if len(asked.body) > SENT_LENGTH_MAX:
             return Came("ok", 413, body=TOO_LONG)
+        self._left -= 1
+        if self._left < 0:
+            return Came("ok", 429, body=TOO_MANY)
         path, _, question = target.path.partition("?")
         passed = {name: text for name, text in asked.headers if name in _PASSED}
         headers = {"host": f"{target.host}:{target.port}", "user-agent": _AGENT, **passed}

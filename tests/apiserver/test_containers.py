@@ -17,6 +17,7 @@ import pytest
 from websockets import Subprotocol
 from websockets.sync.client import ClientConnection, connect
 
+from clustersim.apiserver.within import LOG_REQUESTS_MAX
 from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS
 from tests.tools.apiserver import Api
 from tests.tools.kubectl import binaries
@@ -177,6 +178,14 @@ def test_a_log_that_is_read_writes_nothing(api: Api, namespace: str, kubectl: Ku
     assert 'configmaps \\"none\\" not found' in said
     assert "is not written" in said
     assert kubectl("get", "configmap", "made").returncode == 1
+
+
+def test_a_log_asks_the_api_server_a_few_times_and_no_more(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    script = f"for i in $(seq 70); do curl -sk -o /dev/null -w '%{{http_code}}\\n' {SERVER}/api/$i; done"
+    api.request("POST", "/api/v1/nodes", {"metadata": {"name": "n1"}})
+    put(api, namespace, [main("sh", "-c", script, image="curlimages/curl")], [ended()])
+    codes = kubectl("logs", "web", "--previous").stdout.split()
+    assert codes == ["403"] * LOG_REQUESTS_MAX + ["429"] * (70 - LOG_REQUESTS_MAX)
 
 
 def test_one_request_is_all_that_a_container_does(api: Api, namespace: str, kubectl: Kubectl) -> None:
