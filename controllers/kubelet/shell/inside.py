@@ -28,6 +28,9 @@ _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TOKEN: Final = "simulated"
 """What stands in place of the token of a pod's account: within the pod it is taken for it."""
 
+PAUSE_USER: Final = 65_535
+"""As whom the process runs that holds a pod's namespaces."""
+
 _FOLDERS: Final = ("bin", "dev", "etc", "home", "proc", "root", "sys", "tmp", "usr", "var")
 
 
@@ -67,6 +70,10 @@ class Inside:
     root_fixed: bool = False
     writable: tuple[str, ...] = field(default=())
     """Folders in which volumes are mounted that can be written."""
+    volume_group: int | None = None
+    """Whose those volumes are (`fsGroup`)."""
+    processes: tuple[tuple[int, str], ...] = ()
+    """(user, command) of each process that it sees, the first one first."""
 
     def answer(self, words: Sequence[str]) -> Answer | None:
         """Return what the stages say that a command prints; None where they say nothing."""
@@ -158,7 +165,29 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         fixed=tuple(fixed),
         root_fixed=bool(security.get("readOnlyRootFilesystem")),
         writable=tuple(writable),
+        volume_group=(spec.get("securityContext") or {}).get("fsGroup"),
+        processes=tuple(_processes(spec, container, environment)),
     )
+
+
+def _processes(
+    spec: Mapping[str, Any], container: Mapping[str, Any], environment: Mapping[str, str]
+) -> Iterator[tuple[int, str]]:
+    """Yield (user, command) of the processes that a container sees: its own, those of a container that it is to look
+    into, or all of a pod whose containers share them.
+    """
+    beside = spec.get("ephemeralContainers") or ()
+    if spec.get("shareProcessNamespace"):
+        yield PAUSE_USER, "/pause"
+        seen = [*(spec.get("containers") or ()), *beside]
+    else:
+        target = container.get("targetContainerName")
+        seen = [one for one in spec.get("containers") or () if target and one.get("name") == target]
+    for one in [*seen, *(() if container in seen else (container,))]:
+        words = map(str, (*(one.get("command") or ()), *(one.get("args") or ())))
+        # What the others' variables hold is not looked up for a name in a list.
+        told = " ".join(expanded(word, environment) if one is container else word for word in words)
+        yield user_of(spec, one).uid, told or f"({one.get('image', '')})"
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:

@@ -179,14 +179,35 @@ def _ls(call: Call) -> Running:
             if one.startswith(".") and not given.keys() & {"a", "A"} and one != name:
                 continue
             if "l" in given:
-                text = call.shell.read(f"{path}/{one}")
-                mode, size = ("drwxr-xr-x", 4096) if text is None else ("-rw-r--r--", len(text.encode()))
                 stamp = datetime.fromtimestamp(call.shell.now_ms / 1000, UTC)
                 when = f"{stamp:%b} {stamp.day:>2} {stamp:%H:%M}"
-                yield Wrote(1, f"{mode}    1 root     root     {size:>9} {when} {one}\n")
+                place = path if one == name else f"{path.rstrip('/')}/{one}"
+                yield Wrote(1, f"{_described(call, place)} {when} {one}\n")
             else:
                 yield Wrote(1, one + "\n")
     return code
+
+
+def _described(call: Call, path: str) -> str:
+    """Return mode, links, owner, group and size of a path, as `ls -l` has them."""
+    text, inside = call.shell.read(path), call.inside
+    volume = next((one for one in inside.writable if path == one or path.startswith(one.rstrip("/") + "/")), None)
+    group = inside.volume_group if volume is not None else None
+    user = inside.user.uid if path in call.shell.written else 0
+    if group is None:
+        group = inside.user.gid if path in call.shell.written else 0
+    if text is not None:
+        mode = "-rw-r--r--"
+    elif path == volume:
+        mode = "drwxrwxrwx" if inside.volume_group is None else "drwxrwsrwx"
+    else:
+        mode = "drwxr-xr-x"
+    size = 4096 if text is None else len(text.encode())
+    return f"{mode}    1 {_owner(user):<8} {_owner(group):<8} {size:>9}"
+
+
+def _owner(number: int) -> str:
+    return str(number) if number else "root"
 
 
 def _listed(call: Call, path: str) -> list[str]:
@@ -284,8 +305,10 @@ def _uname(call: Call) -> Running:
 
 
 def _ps(call: Call) -> Running:
-    words = " ".join(call.inside.words) or f"({call.inside.image})"
-    yield Wrote(1, f"PID   USER     TIME  COMMAND\n    1 root      0:00 {words}\n")
+    lines = [
+        f"{pid:>5} {_owner(user):<8}  0:00 {words}\n" for pid, (user, words) in enumerate(call.inside.processes, 1)
+    ]
+    yield Wrote(1, "PID   USER     TIME  COMMAND\n" + "".join(lines))
     return 0
 
 

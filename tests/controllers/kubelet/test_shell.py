@@ -341,3 +341,34 @@ def test_a_container_sees_what_the_kernel_would_let_it_have() -> None:
     assert done(shell, f"find {top} -type f -name 'cpu*' | wc -l")[0] == "4\n"
     assert done(shell_in(), "cat /sys/fs/cgroup/cpu.weight /sys/fs/cgroup/cpu.max")[0] == "1\nmax 100000\n"
     assert done(shell_in(), "find /none")[1:3] == ("find: /none: No such file or directory\n", 1)
+
+
+PS = "PID   USER     TIME  COMMAND\n"
+
+
+def test_processes_are_those_that_a_container_sees_under_their_users() -> None:
+    nginx = {"name": "nginx", "image": "nginx"}
+    box = {"name": "box", "image": "busybox", "command": ["sleep", "3600"], "securityContext": {"runAsUser": 1000}}
+    assert done(shell_in(box), "ps")[0] == PS + "    1 1000      0:00 sleep 3600\n"
+    shared = shell_in(box, containers=[nginx, box], shareProcessNamespace=True)
+    told = "    1 65535     0:00 /pause\n    2 root      0:00 (nginx)\n    3 1000      0:00 sleep 3600\n"
+    assert done(shared, "ps ax")[0] == PS + told
+    debugger = {"name": "d", "image": "busybox", "command": ["sh"], "targetContainerName": "nginx"}
+    looking = shell_in(debugger, containers=[nginx, box], ephemeralContainers=[debugger])
+    assert done(looking, "ps")[0] == PS + "    1 root      0:00 (nginx)\n    2 root      0:00 sh\n"
+
+
+def test_files_are_of_who_made_them_and_in_volumes_of_their_group() -> None:
+    mounts = [{"name": "data", "mountPath": "/data/demo"}]
+    box = {"name": "box", "image": "busybox", "command": ["sleep", "1h"], "volumeMounts": mounts}
+    security = {"runAsUser": 1000, "runAsGroup": 3000, "fsGroup": 2000}
+    shell = shell_in(box, volumes=[{"name": "data", "emptyDir": {}}], securityContext=security)
+    assert done(shell, "ls -l /data")[0].startswith("drwxrwsrwx    1 root     2000 ")
+    listed = done(
+        shell, "cd /data/demo; echo hello > testfile; ls -l; echo x > /tmp/own; ls -l /tmp/own /etc/hostname"
+    )[0]
+    assert [line.split()[:5] for line in listed.splitlines()] == [
+        ["-rw-r--r--", "1", "1000", "2000", "6"],
+        ["-rw-r--r--", "1", "1000", "3000", "2"],
+        ["-rw-r--r--", "1", "root", "root", "4"],
+    ]
