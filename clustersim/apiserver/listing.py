@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -31,6 +31,10 @@ CONTINUE_MS: Final = 300_000
 """How long a list goes on at its first page's revision once others followed: etcd is compacted as often upstream."""
 
 _encode = msgspec.json.Encoder().encode
+_REVISION_MAX: Final = 2**64 - 1
+_SHOWN_MAX: Final = 80
+"""Letters of a revision that cannot be read that are told."""
+
 _SHALLOW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -49,9 +53,20 @@ def parse_revision(text: str) -> int:
     Raises:
         ApiError: 400.
     """
-    if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        why = f'strconv.ParseUint: parsing "{text[:80]}": invalid syntax'
-        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{text[:80]}": {why}')
+    return read_revision(text, lambda why: bad_request(f"invalid resource version: {why}"))
+
+
+def read_revision(text: str, refusal: Callable[[str], ApiError]) -> int:
+    """Return a resourceVersion parameter as a number; `refusal` makes of upstream's words what is raised.
+
+    Raises:
+        ApiError: it is none that Go reads (strconv.ParseUint).
+    """
+    is_number = text.isascii() and text.isdigit()
+    if not is_number or len(text) > _SHOWN_MAX or int(text) > _REVISION_MAX:
+        why = "value out of range" if is_number else "invalid syntax"
+        shown = text[:_SHOWN_MAX]
+        raise refusal(f'resourceVersion: Invalid value: "{shown}": strconv.ParseUint: parsing "{shown}": {why}')
     return int(text)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
 from controllers.log.store import Stored
+from controllers.registry.gotext import quoted
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import bad_request
 from scheduler_core.api.selector_text import FieldRequirement, parse_field_selector, parse_label_selector
@@ -94,4 +95,4 @@ def _unknown(field: str, kind: Kind) -> str:
     """Return upstream's words for a field that a kind cannot be selected by."""
     if kind.selectable or kind.kept_in:
         return kind.unselectable.format(field)
-    return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    return f'{quoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 
 from clustersim.apiserver import protobuf
-from clustersim.apiserver.listing import too_large
+from clustersim.apiserver.listing import read_revision, too_large
 from clustersim.apiserver.messages import (
     WARNINGS_MAX,
     Request,
@@ -299,11 +299,9 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
 
 
 def _check_revision(text: str, current: int) -> None:
-    if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        why = f'strconv.ParseUint: parsing "{text[:80]}": invalid syntax'
-        raise ApiError(500, "", f'resourceVersion: Invalid value: "{text[:80]}": {why}')
-    if int(text) > current:
-        raise too_large(int(text), current)
+    wanted = read_revision(text, lambda why: ApiError(500, "", why))
+    if wanted > current:
+        raise too_large(wanted, current)
 
 
 def with_warnings(response: Response, context: Context) -> Response:

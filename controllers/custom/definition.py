@@ -63,10 +63,9 @@ def _fixed(where: str, new: Mapping[str, Any], old: Mapping[str, Any], key: str)
 def _name(document: Document) -> list[Cause]:
     spec = document["spec"]
     wanted = f"{(spec.get('names') or {}).get('plural') or ''}.{spec.get('group') or ''}"
-    name = document["metadata"]["name"]
-    return (
-        [] if name in ("", wanted) else [fields.bad("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]
-    )
+    told = ((f"metadata.{key}", document["metadata"].get(key) or "") for key in ("generateName", "name"))
+    why = 'must be spec.names.plural+"."+spec.group'
+    return [fields.bad(field, name, why) for field, name in told if name not in ("", wanted)]
 
 
 def _spec(spec: Mapping[str, Any]) -> list[Cause]:

@@ -56,6 +56,8 @@ _AT_ROOT: Final = {
 """What may stand at the root where the status is a part of its own, and what Go calls it."""
 
 _UNSUPPORTED: Final = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_UNSUPPORTED_EMPTY: Final = ("additionalItems", "$ref")
+"""What counts where it is empty, too."""
 
 
 def unknown_formats(schema: Schema) -> list[str]:
@@ -185,7 +187,7 @@ def _plain(schema: Schema, path: str, place: _Place) -> list[Cause]:
     causes += [
         fields.not_allowed(f"{path}.{key}", f"{key} is not supported")
         for key in _UNSUPPORTED
-        if schema.get(key) or (key == "additionalItems" and schema.get(key) is not None)
+        if schema.get(key) or (key in _UNSUPPORTED_EMPTY and schema.get(key) is not None)
     ]
     if kind == "null":
         why = "type cannot be set to null, use nullable as an alternative"

@@ -33,6 +33,9 @@ _NESTED_EMPTY: Final = (
     ("x-kubernetes-validations", "must be empty to be structural"),
 )
 
+_TOLD_EMPTY: Final = ("x-kubernetes-list-type", "x-kubernetes-map-type")
+"""What counts where it is an empty text, too."""
+
 _FOREIGN: Final = (
     ("id", "id"),
     ("$schema", "schema"),
@@ -166,7 +169,7 @@ def _nested(schema: Schema, path: str, *, excused: bool = False) -> list[Cause]:
     for name, one in (schema.get("properties") or {}).items():
         causes += _nested(one, f"{path}.properties[{name}]")
     for key, why in _NESTED_EMPTY:
-        if schema.get(key) not in (None, False, "", []):
+        if schema.get(key) not in (None, False, [], *(() if key in _TOLD_EMPTY else ("",))):
             causes.append(fields.not_allowed(f"{path}.{key}", why))
     if "metadata" in (schema.get("properties") or {}):
         causes.append(fields.not_allowed(f"{path}.properties[metadata]", "must not be specified in a nested context"))

@@ -23,6 +23,7 @@ from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
 from controllers.registry.patch import in_order, unreadable
+from controllers.registry.subresources import names_version
 from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, already_exists, bad_request, conflict, not_found, renamed
@@ -183,12 +184,16 @@ class Write:
         own = self._own(kind, None)
         document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate, own)
         name = document["metadata"]["name"]
+        version = "" if self.context.dry_run else document["metadata"].pop("resourceVersion", "")
         there = self.transaction.get(kind.stored_resource, operation.namespace, name)
         draft = Draft(document, spelling.of_document(kind, document, operation, self.context.spelled))
         if there is None:
             self.context.check(operation, None, draft)
         self._warn(kind, document)
         charges = passing.validate(document, name)
+        if names_version(version):
+            # The store looks at this: after all rules, and whatever has that name already.
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if there is not None:
             with self.context.step("store"):
                 raise already_exists(

@@ -64,7 +64,8 @@ def _of_type(spec: Spec, kind: str) -> list[Cause]:
         return []
     why = "may not be set for ExternalName services"
     held = ["clusterIPs"] if spec.get("clusterIPs") or spec.get("clusterIP") else []
-    held += [key for key in ("ipFamilies", "ipFamilyPolicy") if spec.get(key)]
+    held += ["ipFamilies"] if spec.get("ipFamilies") else []
+    held += ["ipFamilyPolicy"] if spec.get("ipFamilyPolicy") is not None else []
     name = (spec.get("externalName") or "").removesuffix(".")
     wrong = fields.subdomain("spec.externalName", name) if name else [fields.required("spec.externalName")]
     return [fields.not_allowed(f"spec.{key}", why) for key in held] + wrong

@@ -189,11 +189,18 @@ def pool_name(field: str, name: str) -> list[Cause]:
 
 def _qualified(field: str, name: str) -> list[Cause]:
     """Check the name of an attribute with its domain (validateFullyQualifiedName)."""
+    causes = attribute_name(field, name)
+    bare = name and "/" not in name
+    return [*causes, fields.bad(field, name, "must include a domain")] if bare else causes
+
+
+def attribute_name(field: str, name: str) -> list[Cause]:
+    """Check the name of an attribute or a capacity, its domain being the driver's if it has none."""
     parts = name.split("/")
     if not name:
         return [fields.required(field, "name required")]
     if len(parts) == 1:
-        return [*_identifier(field, name), fields.bad(field, name, "must include a domain")]
+        return _identifier(field, name)
     if len(parts) > 2:
         return []
     domain, bare = parts

@@ -22,6 +22,7 @@ ATTRIBUTES_MAX: Final = 32
 """Attributes and capacities of one device together, as upstream."""
 
 _VALUE_BYTES_MAX: Final = 64
+_KEY_CHARS_MAX: Final = 96
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _ONE_PLACE: Final = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 _OFF: Final = (
@@ -108,8 +109,17 @@ def _device(where: str, device: Mapping[str, Any]) -> list[Cause]:
         why = f"the total number of attributes and capacities must not exceed {ATTRIBUTES_MAX}"
         causes.append(fields.bad(where, len(attributes) + len(capacity), why))
     for name, attribute in sorted(attributes.items()):
-        causes += _attribute(f"{where}.attributes[{name}]", attribute)
+        place = f"{where}.attributes[{_shortened(name)}]"
+        causes += claims.attribute_name(place, name) + _attribute(place, attribute)
+    for name in sorted(capacity):
+        causes += claims.attribute_name(f"{where}.capacity[{_shortened(name)}]", name)
     return causes
+
+
+def _shortened(key: str) -> str:
+    """Return a key as places tell it: without its middle where it is too long (truncateIfTooLong)."""
+    left = _KEY_CHARS_MAX - len("...")
+    return key if len(key) <= _KEY_CHARS_MAX else f"{key[: (left + 1) // 2]}...{key[len(key) - left // 2 :]}"
 
 
 def _attribute(where: str, attribute: Mapping[str, Any]) -> list[Cause]:
@@ -132,9 +142,10 @@ def _attribute(where: str, attribute: Mapping[str, Any]) -> list[Cause]:
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     fixed: list[Cause] = []
-    for path, none in ((("pool", "name"), ""), (("driver",), ""), (("nodeName",), None)):
+    for path in (("pool", "name"), ("driver",)):
         field = ".".join(("spec", *path))
-        fixed += fields.immutable(field, at(new, "spec", *path) or none, at(old, "spec", *path) or none)
+        fixed += fields.immutable(field, at(new, "spec", *path) or "", at(old, "spec", *path) or "")
+    fixed += fields.immutable("spec.nodeName", at(new, "spec", "nodeName"), at(old, "spec", "nodeName"))
     return _spec(new["spec"], fixed)
 
 

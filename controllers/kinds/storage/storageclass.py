@@ -37,9 +37,10 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     for key in document.get("parameters") or {}:
         if not key:
             causes.append(fields.bad("parameters", key, "field can not be empty."))
-    # Terms that nobody has filled in yet are all alike to upstream.
-    before: list[dict[str, set[str]]] = [{}]
-    for index, term in enumerate(document.get("allowedTopologies") or ()):
+    terms = document.get("allowedTopologies") or ()
+    # Upstream compares with as many empty terms as there are terms before the first one.
+    before: list[dict[str, set[str]]] = [{} for _ in terms]
+    for index, term in enumerate(terms):
         seen: dict[str, set[str]] = {}
         for position, wanted in enumerate(term.get("matchLabelExpressions") or ()):
             where = f"allowedTopologies[{index}].matchLabelExpressions[{position}]"
@@ -52,8 +53,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
             if key in seen:
                 causes.append(fields.duplicate(f"{where}.key", key))
             seen[key] = set(values)
-        if seen in before:
-            causes.append(fields.duplicate(f"allowedTopologies[{index}].matchLabelExpressions", ""))
+        same = fields.duplicate(f"allowedTopologies[{index}].matchLabelExpressions", "")
+        causes += [same] * before.count(seen)
         before.append(seen)
     return causes
 

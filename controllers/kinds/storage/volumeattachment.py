@@ -19,6 +19,9 @@ from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, at
 from scheduler_core.api.errors import Cause
 
+_METADATA_BYTES_MAX: Final = 256 << 10
+_MESSAGE_BYTES_MAX: Final = 1024
+
 
 def _attachment_prepare(document: dict[str, Any]) -> None:
     document["status"] = {"attached": False}
@@ -92,6 +95,20 @@ def _defaults(document: dict[str, Any]) -> None:
         fill_sources(inline)
 
 
+def _status_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
+    """Check what is said of a volume's errors and of how it is attached (validateVolumeAttachmentStatus)."""
+    status = document.get("status") or {}
+    size = sum(
+        len(key.encode()) + len(value.encode()) for key, value in (status.get("attachmentMetadata") or {}).items()
+    )
+    causes = [fields.too_long("status.attachmentMetadata", _METADATA_BYTES_MAX)] if size > _METADATA_BYTES_MAX else []
+    for key in ("attachError", "detachError"):
+        if len(((status.get(key) or {}).get("message") or "").encode()) > _MESSAGE_BYTES_MAX:
+            # Upstream names the bound of the metadata here.
+            causes.append(fields.too_long(f"status.{key}.message", _METADATA_BYTES_MAX))
+    return causes
+
+
 def _complete(document: Document, old: Mapping[str, Any], now: str) -> None:
     """Forget codes of errors: their feature is off in v1.34 (MutableCSINodeAllocatableCount)."""
     for key in ("attachError", "detachError"):
@@ -105,7 +122,7 @@ KIND: Final = Kind(
     "volumeattachments",
     group="storage.k8s.io",
     namespaced=False,
-    subresources=(replace(STATUS_ONLY, complete=_complete),),
+    subresources=(replace(STATUS_ONLY, complete=_complete, part_rules=_status_rules),),
     prepare=_attachment_prepare,
     defaults=_defaults,
     rule_checks=0,

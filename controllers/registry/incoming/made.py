@@ -27,9 +27,8 @@ from controllers.registry.incoming.shared import (
 from controllers.registry.kind import Kind
 from controllers.registry.repeats import Run
 from controllers.registry.schema import model
-from controllers.registry.subresources import check_version, names_version
+from controllers.registry.subresources import check_version
 from scheduler_core.api.document import Document, child
-from scheduler_core.api.errors import ApiError
 
 GENERATE_NAME_MAX: Final = 58
 """Letters kept of generateName, so that five more fit a 63 letter label."""
@@ -61,8 +60,6 @@ def new_document(
                 home = operation.namespace if kind.namespaced else ""
                 raise other_uid(kind, (home, name), uid, "", transaction, dry_run=context.dry_run)
             check_version(version or "0")
-        elif names_version(version) and not context.dry_run:
-            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         _check_namespace(kind, metadata, operation.namespace)
     # A name that will be made is not known yet to what mutates.
     title = str(metadata.get("name") or metadata.get("generateName") or "Unknown")
@@ -106,8 +103,8 @@ def new_document(
         kind.settle(document)
     if filled is not None:
         additions.tell(ruled, filled.systems)
-    if version and context.dry_run:
-        # What is not stored is shown with the one that was sent.
+    if version and (context.dry_run or not operation.replaces):
+        # What is not stored is shown with the one that was sent; where it would be stored, the store looks at it.
         metadata["resourceVersion"] = version
     return arranged(document)
 
