@@ -26,28 +26,38 @@ def matches(pattern: str, text: str) -> bool:
     return not pattern_error(pattern) and compiled(pattern).search(text) is not None
 
 
-def _ip(version: int) -> Callable[[str], bool]:
+def _numeric(text: str) -> str:
+    """Return a text without the zeroes before its decimal numbers, which Go once took and upstream still does."""
+    return re.sub(r"(?<![0-9A-Za-z:.])0+(?=[0-9])|(?<=\.)0+(?=[0-9])", "", text)
+
+
+def _ip(sign: str) -> Callable[[str], bool]:
     def good(text: str) -> bool:
         try:
-            return ipaddress.ip_address(text).version == version and "%" not in text
+            ipaddress.ip_address(_numeric(text) if "." in text else text)
         except ValueError:
             return False
+        return sign in text and "%" not in text
 
     return good
 
 
 def _cidr(text: str) -> bool:
     try:
-        ipaddress.ip_network(text, strict=False)
+        ipaddress.ip_network(_numeric(text), strict=False)
     except ValueError:
         return False
     return "/" in text and text.rpartition("/")[2].isdigit()
 
 
+def _date(text: str) -> bool:
+    return not decoding.time_error(f"{text}T00:00:00Z", micro=False)
+
+
 def _date_time(text: str) -> bool:
-    return bool(_DATE_TIME.fullmatch(text)) and not decoding.time_error(
-        f"{text[:10]}T{text[11:19]}{text[19:] or 'Z'}".upper(), micro=False
-    )
+    # What follows another t nobody looks at, and any sign may stand before fractions.
+    day, *rest = text.lower().split("t")
+    return bool(rest) and _date(day) and _TIME.fullmatch(rest[0]) is not None
 
 
 def _base64(text: str) -> bool:
@@ -55,7 +65,29 @@ def _base64(text: str) -> bool:
         b64decode(text, validate=True)
     except ValueError:
         return False
-    return True
+    return bool(text)
+
+
+def _duration(text: str) -> bool:
+    """Return whether Go reads a duration, or whether amounts of time stand anywhere in a text (strfmt)."""
+    if _GO_DURATION.fullmatch(text):
+        return all(int(amount) < 2**63 for amount in _WHOLE.findall(text))
+    found = _AMOUNT.findall(text)
+    return all(int(amount) < 2**63 for amount, _ in found) and any(map(_is_unit, (unit for _, unit in found)))
+
+
+def _is_unit(unit: str) -> bool:
+    unit = unit.lower()
+    return any(unit in names or unit.startswith(names[-1]) for names in _UNITS)
+
+
+def _email(text: str) -> bool:
+    """Return whether a text is an address, a name before it or none (Go's net/mail)."""
+    found = _NAMED.fullmatch(text.strip(" \t"))
+    if found is None:
+        return False
+    literal = found["literal"] or found["bare_literal"]
+    return literal is None or _ip(".")(literal) or _ip(":")(literal)
 
 
 def _like(pattern: str) -> Callable[[str], bool]:
@@ -76,13 +108,7 @@ def _hostname(text: str) -> bool:
     labels = text.split(".")
     if len(labels) == 1:
         rest = text[1:].removeprefix("-")
-        return (
-            bool(text)
-            and _is_lettered(text[0])
-            and len(rest) <= 63
-            and all(map(_is_lettered, rest))
-            and (text[-1] != "-")
-        )
+        return bool(text) and _is_lettered(text[0]) and len(text) <= 63 and all(map(_is_lettered, rest))
     *above, last = labels
     whole = all(
         one and len(one) <= 63 and _is_lettered(one[0] + one[-1]) and _is_lettered(one.replace("-", ""))
@@ -101,13 +127,23 @@ def _is_lettered(text: str) -> bool:
 
 def _uri(text: str) -> bool:
     # url.ParseRequestURI takes a path as well as an address with a scheme.
-    return text.isprintable() and " " not in text and bool(text.startswith("/") or _SCHEME.match(text))
+    named = _SCHEME.match(text)
+    if not text.isprintable() or " " in text or not (text.startswith("/") or named):
+        return False
+    if named and text[named.end() : named.end() + 1] != "/":
+        # Nobody looks into what is no path.
+        return True
+    before = text.partition("?")[0]
+    if re.search(r"%(?![0-9A-Fa-f]{2})", before):
+        return False
+    scheme, _, rest = before.partition("://")
+    return "/" in scheme or not rest or _HOST.fullmatch(rest.partition("/")[0]) is not None
 
 
 def _luhn(text: str) -> bool:
-    digits = [int(letter) for letter in text if letter.isdigit()]
+    digits = [int(letter) for letter in text if letter.isascii() and letter.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) if place % 2 else digit for place, digit in enumerate(reversed(digits))]
-    return _CARD(text.replace(" ", "").replace("-", "")) and sum(doubled) % 10 == 0
+    return _CARD("".join(map(str, digits))) and sum(doubled) % 10 == 0
 
 
 def _isbn(length: int) -> Callable[[str], bool]:
@@ -125,20 +161,39 @@ def _isbn(length: int) -> Callable[[str], bool]:
     return good
 
 
-_DATE_TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})?", re.ASCII)
+_TIME: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
-_CARD: Final = _like(r"[0-9]{12,19}")
-_DURATION: Final = _like(
-    r"[+-]?([0-9]*(\.[0-9]*)?\s*(ns|us|µs|ms|s|m|h|d|w|nanos?|micros?|millis?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|wks?)\s*)+|0"
+_HOST: Final = re.compile(r"(?:[^@]*@)?(?:\[[^]]*\]|[^:\[\]]*)(?::[0-9]*)?")
+_CARD: Final = _like(
+    r"4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9]{2})[0-9]{12}|3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}"
+    r"|(2131|1800|35[0-9]{3})[0-9]{11}"
+)
+_GO_DURATION: Final = re.compile(r"[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)")
+_WHOLE: Final = re.compile(r"(?<![0-9.])[0-9]+")
+_AMOUNT: Final = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_UNITS: Final = (
+    ("ns", "nano"), ("us", "µs", "micro"), ("ms", "milli"), ("s", "sec"), ("m", "min"), ("h", "hr", "hour"),
+    ("d", "day"), ("w", "wk", "week"),
+)  # fmt: skip
+"""Names of units of time; what begins with the last one of a unit is one, too."""
+
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]+"
+_WORD: Final = rf'(?:{_ATOM}|"(?:[^"\\]|\\.)*")'
+_LOCAL: Final = rf'(?:{_ATOM}(?:\.{_ATOM})*|"(?:[^"\\]|\\.)+")'
+_NAMES: Final = rf"{_ATOM}(?:\.{_ATOM})*"
+_IN_BRACKETS: Final = r"[^\[\]\\]*"
+_NAMED: Final = re.compile(
+    rf"{_LOCAL}@(?:{_NAMES}|\[(?P<bare_literal>{_IN_BRACKETS})\])"
+    rf"|(?:{_WORD}(?:[ \t.]+{_WORD})*[ \t]*)?<{_LOCAL}@(?:{_NAMES}|\[(?P<literal>{_IN_BRACKETS})\])>"
 )
 
 FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "bsonobjectid": _like(r"[0-9a-f]{24}"),
     "uri": _uri,
-    "email": _like(r"[^@\s<>()\[\],;:\"\\]+@[^@\s<>()\[\],;:\"\\]+"),
+    "email": _email,
     "hostname": _hostname,
-    "ipv4": _ip(4),
-    "ipv6": _ip(6),
+    "ipv4": _ip("."),
+    "ipv6": _ip(":"),
     "cidr": _cidr,
     "mac": _like(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{2}[:-]){7}[0-9a-f]{2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}"),
     "uuid": _hex_digits(""),
@@ -149,15 +204,15 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "isbn10": _isbn(10),
     "isbn13": _isbn(13),
     "creditcard": _luhn,
-    "ssn": _like(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
+    "ssn": _like(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
     "hexcolor": _like(r"#?([0-9a-f]{3}|[0-9a-f]{6})"),
     "rgbcolor": _like(
-        r"rgb\(\s*((0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*){2}(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)"
+        r"(?-i:rgb)\(\s*((0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*){2}(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)"
     ),
     "byte": _base64,
     "password": lambda text: True,
-    "date": lambda text: not decoding.time_error(f"{text}T00:00:00Z", micro=False),
-    "duration": lambda text: _DURATION(text.strip()),
+    "date": _date,
+    "duration": _duration,
     "datetime": _date_time,
 }
 """Formats that are looked at, without hyphens; others say nothing. Upstream lists `k8s-short-name`

@@ -136,6 +136,9 @@ def _enum(value: Any, schema: Mapping[str, Any], path: str) -> list[Cause]:
 def _equals(value: Any, one: Any) -> bool:
     if isinstance(value, bool) or isinstance(one, bool):
         return value is one
+    if isinstance(value, float) and isinstance(one, int) and isfinite(value):
+        # Go makes a value one of the type that is allowed before it compares the two.
+        return int(value) == one
     return one is not None and bool(value == one)
 
 
