@@ -238,8 +238,12 @@ def decode_body(request: Request, kind: str, custom_version: str = "") -> dict[s
 def _check_says_what(request: Request, kind: str, version: str, document: Mapping[str, Any]) -> None:
     """Refuse a body of a custom resource without a kind or version: upstream has no type that would tell them."""
     if not document.get("kind"):
-        body = request.body.decode("utf-8", "replace")
-        raise _unrecognized(request, kind, f"Object 'Kind' is missing in '{body}'")
+        why = f"Object 'Kind' is missing in '{request.body.decode('utf-8', 'replace')}'"
+        if request.query.get("fieldValidation") == "Ignore":
+            # Where nobody asks for unknown fields, upstream decodes it with another decoder.
+            read_as = version.rpartition("/")[2]
+            raise bad_request(f'{kind} in version "{read_as}" cannot be handled as a {kind}: {why}')
+        raise _unrecognized(request, kind, why)
     if "apiVersion" in document and document["apiVersion"] is None:
         why = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
         raise bad_request(f'{document["kind"]} in version "" cannot be handled as a {kind}: {why}')

@@ -319,10 +319,9 @@ class Check(NamedTuple):
 
     find: Callable[[Spec, Spec, int], Finding | None]
     since: int = 0
+    replaces: Callable[[Spec, Spec, int], Finding | None] | None = None
+    """The check of baseline that is not made where this one is (upstream's OverrideCheckIDs)."""
 
-
-_HIDDEN: Final = (_capabilities, _host_paths, _seccomp)
-"""Checks of baseline that stricter ones replace."""
 
 BASELINE: Final = (
     Check(_apparmor),
@@ -339,18 +338,19 @@ BASELINE: Final = (
     Check(_host_process),
 )
 RESTRICTED: Final = (
-    *(check for check in BASELINE if check.find not in _HIDDEN),
+    *BASELINE,
     Check(_escalation, 8),
-    Check(_few_capabilities, 22),
-    Check(_volumes),
+    Check(_few_capabilities, 22, _capabilities),
+    Check(_volumes, replaces=_host_paths),
     Check(_non_root),
     Check(_user, 23),
-    Check(_must_seccomp, 19),
+    Check(_must_seccomp, 19, _seccomp),
 )
 
 
 def findings(level: str, minor: int, metadata: Spec, spec: Spec) -> list[Finding]:
     """Return what a level forbids of a pod, in upstream's order."""
-    checks = {"baseline": BASELINE, "restricted": RESTRICTED}.get(level, ())
-    found = (check.find(metadata, spec, minor) for check in checks if minor >= check.since)
+    checks = [one for one in {"baseline": BASELINE, "restricted": RESTRICTED}.get(level, ()) if minor >= one.since]
+    replaced = {one.replaces for one in checks}
+    found = (check.find(metadata, spec, minor) for check in checks if check.find not in replaced)
     return [one for one in found if one is not None]

@@ -16,6 +16,15 @@ from controllers.registry.subresources import SCALE_COLUMNS, replicas_asked
 from scheduler_core.api.document import Document, at
 from scheduler_core.api.errors import ApiError, Cause
 
+_NAME, _DESIRED, _AVAILABLE, _AGE = SCALE_COLUMNS
+_COLUMNS: Final = (
+    _NAME._replace(names=True),
+    _DESIRED._replace(source="", description="Number of desired replicas"),
+    _AVAILABLE._replace(source="", description="Number of actual replicas"),
+    _AGE._replace(type="date"),
+)
+"""The columns of a scale of a kind that a definition makes: upstream prints it elsewhere than others."""
+
 _REPLICAS_MAX: Final = 2**31 - 1
 
 _UNSET: Final = -(2**31)
@@ -83,7 +92,7 @@ def scale_of(scale: Mapping[str, Any]) -> Subresource:
         check_shown=_check_shown(scale),
         change=_change(scale),
         students=True,
-        columns=SCALE_COLUMNS,
+        columns=_COLUMNS,
     )
 
 

@@ -137,3 +137,48 @@ def test_go_names_the_types_of_a_definitions_fields(room: Room, place: str, name
         body["spec"]["scope"] = 5
     status, told = room.ask("POST", DEFINITIONS, body)
     assert (status, told["message"].endswith(f"of type {named}")) == (400, True), told
+
+
+def test_a_custom_resource_that_says_no_kind_where_unknown_fields_are_no_matter(room: Room) -> None:
+    room.made(DEFINITIONS, definition({"type": "object"}))
+    room.run(2)
+    path = "/apis/example.dev/v1/namespaces/default/mugs"
+    missing = "Object 'Kind' is missing in '{\"metadata\": {}}'"
+    for asked, words in (
+        ("Ignore", f'Mug in version "v1" cannot be handled as a Mug: {missing}'),
+        ("Warn", f'the object provided is unrecognized (must be of type Mug): {missing} ({{"metadata": {{}}}})'),
+    ):
+        status, told = room.ask("POST", path, {"metadata": {}}, fieldValidation=asked)
+        assert (status, told["message"]) == (400, words)
+
+
+def test_a_custom_scales_table_is_described_otherwise(room: Room) -> None:
+    body = definition({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    body["spec"]["versions"][0]["subresources"] = {"scale": paths}
+    room.made(DEFINITIONS, body)
+    room.run(2)
+    path = "/apis/example.dev/v1/namespaces/default/mugs"
+    mug = {"apiVersion": "example.dev/v1", "kind": "Mug", "metadata": {"name": "a"}, "spec": {"replicas": 1}}
+    room.made(path, mug)
+    columns = room.table(f"{path}/a/scale")["columnDefinitions"]
+    assert [(one["name"], one["type"], one["format"]) for one in columns] == [
+        ("Name", "string", "name"),
+        ("Desired", "integer", ""),
+        ("Available", "integer", ""),
+        ("Age", "date", ""),
+    ]
+    assert [one["description"] for one in columns[1:3]] == ["Number of desired replicas", "Number of actual replicas"]
+
+
+@pytest.mark.parametrize(("version", "told"), [("v1.21", True), ("v1.22", False)])
+def test_a_level_keeps_the_check_that_its_own_one_replaces_later(room: Room, version: str, told: bool) -> None:
+    enforced = "pod-security.kubernetes.io/enforce"
+    labels = {enforced: "restricted", f"{enforced}-version": version}
+    room.made("/api/v1/namespaces", {"metadata": {"name": "strict", "labels": labels}})
+    adding = {"name": "c", "image": "i", "securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}}
+    room.made("/api/v1/namespaces/strict/serviceaccounts", {"metadata": {"name": "default"}})
+    body = {"metadata": {"name": "p"}, "spec": {"containers": [adding]}}
+    status, refused = room.ask("POST", "/api/v1/namespaces/strict/pods", body)
+    wanted = 'non-default capabilities (container "c" must not include "NET_ADMIN" in securityContext.capabilities.add)'
+    assert (status, wanted in refused["message"]) == (403, told), refused
