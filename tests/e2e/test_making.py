@@ -95,6 +95,7 @@ def test_what_is_dragged_dropped_and_typed_is_made_and_can_be_undone(
     expect(dialog).to_have_count(0)
     teacher.locator("#stage").focus()
     teacher.keyboard.press("Control+z")
+    expect(teacher.get_by_test_id("undo")).to_have_attribute("aria-label", f"Undo: Node {name} created")
     teacher.keyboard.press("Control+z")
     wait_state(teacher, lambda now: name not in {node["name"] for node in now["nodes"]}, "the node is gone again")
 
