@@ -6,7 +6,6 @@ token is good for: `classroom.accounttokens`.
 
 from __future__ import annotations
 
-import uuid
 from typing import Any, Final
 
 from clustersim.apiserver.messages import Request, Response, checked_body, json_response, warned
@@ -14,7 +13,7 @@ from clustersim.apiserver.patching import check_options, manager_of
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
-from clustersim.classroom.accounttokens import ISSUER, PREFIX, signer
+from clustersim.classroom.accounttokens import ISSUER, claims_for, signer
 from controllers.admission.namespacelifecycle import NAMESPACES, check_home
 from controllers.kinds.table import find_kind
 from controllers.log.stamps import wire_time
@@ -77,16 +76,7 @@ def _made(view: ReadView, target: Target, body: dict[str, Any], manager: str) ->
     lasts = seconds
     if seconds == SECONDS_OF_PODS and "pod" in named and audiences == [ISSUER]:
         lasts, said["warnafter"] = SECONDS_EXTENDED, now + seconds
-    claims = {
-        "aud": audiences,
-        "exp": now + lasts,
-        "iat": now,
-        "iss": ISSUER,
-        "jti": str(uuid.uuid4()),
-        "kubernetes.io": said,
-        "nbf": now,
-        "sub": f"{PREFIX}{namespace}:{account.name}",
-    }
+    claims = claims_for(said, audiences, now, lasts)
     shown = {
         "name": account.name,
         "namespace": namespace,

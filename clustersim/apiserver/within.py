@@ -5,14 +5,13 @@ The token in a pod's own volume is simulated: within the pod it stands for the p
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from typing import Final
 
 from clustersim.apiserver.messages import Request, Response, parse_query, parse_values
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
-from clustersim.classroom.accounttokens import ISSUER, PREFIX, signer
+from clustersim.classroom.accounttokens import ISSUER, claims_for, signer
 from controllers.kinds.clustersim.target import Target
 from controllers.kinds.core.serviceaccount import KIND as ACCOUNT_KIND
 from controllers.kubelet.shell.inside import TOKEN
@@ -107,8 +106,5 @@ class Within:
             "pod": {"name": metadata["name"], "uid": metadata["uid"]},
             "serviceaccount": {"name": name, "uid": account.uid},
         }
-        claims = {
-            "aud": [ISSUER], "exp": now + SECONDS, "iat": now, "iss": ISSUER, "jti": str(uuid.uuid4()),
-            "kubernetes.io": said, "nbf": now, "sub": f"{PREFIX}{namespace}:{name}",
-        }  # fmt: skip
+        claims = claims_for(said, (ISSUER,), now, SECONDS)
         return signer(self._view.session_id)(claims)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import uuid
 from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -54,6 +55,20 @@ def signer(session_id: int) -> Callable[[Mapping[str, Any]], str]:
         return f"{head}.{_packed(hmac.new(key, head.encode(), hashlib.sha256).digest())}"
 
     return sign
+
+
+def claims_for(said: Document, audiences: Sequence[str], now: int, seconds: int) -> Document:
+    """Return the claims of a new token: `said` names the account and what it is bound to, `now` is in Unix seconds."""
+    return {
+        "aud": list(audiences),
+        "exp": now + seconds,
+        "iat": now,
+        "iss": ISSUER,
+        "jti": str(uuid.uuid4()),
+        "kubernetes.io": said,
+        "nbf": now,
+        "sub": f"{PREFIX}{said['namespace']}:{said['serviceaccount']['name']}",
+    }
 
 
 def claims_of(session_id: int, token: str) -> Document | None:
