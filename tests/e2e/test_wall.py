@@ -19,6 +19,8 @@ LEAST = 22
 
 SIZES = ((1024, 768), (1366, 768), (1920, 1080))
 STEPS_MAX = 20
+LONG_NAME = "recommendations-of-the-week-56dfc8b967-kbxgp"
+"""A name as teams write them; it has more letters than a row of the queue."""
 
 
 SCROLLS = """() => {
@@ -115,7 +117,7 @@ def test_the_stage(open_classroom: Callable[[str], Classroom], template: str, la
                 lambda field=field: field.evaluate("f => f.scrollHeight <= f.clientHeight"),
                 what="every node is seen at once",
             )
-    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("huge", "900"))
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(LONG_NAME, "900"))
     classroom.session("PATCH", "/clock", {"paused": False, "pace": 0})
     wait_state(wall.page, lambda now: not now["held"], "nothing is held")
     wall.page.locator('[data-testid="queue-lane-unschedulable"]:not([data-empty="true"])').first.wait_for()

@@ -50,8 +50,9 @@ _CUT = """() => {
     const range = document.createRange();
     range.selectNodeContents(node);
     const [first] = range.getClientRects();
-    const hit = first && document.elementFromPoint((first.left + first.right) / 2, (first.top + first.bottom) / 2);
-    // What is covered is not seen at all.
+    // What is covered is not seen at all; asked at its first letter, for the middle of cut words may lie under others.
+    const begins = first && first.left + Math.min(first.width / 2, 4);
+    const hit = first && document.elementFromPoint(begins, (first.top + first.bottom) / 2);
     if (hit && !hit.contains(element) && !element.contains(hit)) continue;
     let boxes = [...range.getClientRects()].filter(box => box.width > 1 && box.height > 1);
     for (let over = element; over && over !== document.body; over = over.parentElement) {
