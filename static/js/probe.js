@@ -49,9 +49,10 @@ export function installProbe(view, ui, changes) {
   let paintedRevision = 0;
   let paintedChange = 0;
   const rate = makeRate();
-  const state = () => {
+  /** @param {{counting?: boolean}} [options] `counting: false`: who asks often wants no pictures for it */
+  const state = ({ counting = true } = {}) => {
     const current = view();
-    rate.count();
+    if (counting) rate.count();
     return {
       revision: current.revision,
       paintedRevision,

@@ -125,7 +125,7 @@ class Classroom:
 def state(page: Page) -> dict[str, Any]:
     """Return `window.clustersim.state()`; empty before the page has one, and while it goes from one to the next."""
     try:
-        return page.evaluate("() => window.clustersim ? window.clustersim.state() : {}")
+        return page.evaluate("() => window.clustersim ? window.clustersim.state({ counting: false }) : {}")
     except PlaywrightError as gone:
         if "Execution context was destroyed" not in gone.message:
             raise
