@@ -8,6 +8,7 @@ from typing import Final
 
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
+_DAY: Final = 24 * _HOUR
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -53,10 +54,11 @@ def unix_us_of(text: str) -> int:
     Raises:
         ValueError: the text is no time.
     """
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    since = moment - _EPOCH
+    return (since.days * _DAY + since.seconds) * 1_000_000 + since.microseconds
 
 
 def human_duration(seconds: int) -> str:
