@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -187,13 +190,31 @@ def drawn(page: Page) -> None:
     wait_state(page, lambda now: True, "the page is drawn")
 
 
-def picture(page: Page, name: str) -> Path:
-    """Keep a screenshot among the test artefacts."""
+def picture(page: Page, name: str) -> None:
+    """Keep a screenshot among the test artefacts, where somebody wants to look at them (`PICTURES=1 make test`).
+
+    Nothing is judged by it, and four hundred of them are minutes of a processor.
+    """
+    if os.environ.get("PICTURES"):
+        _kept(page, name)
+
+
+def _kept(page: Page, name: str) -> None:
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    path = SCREENSHOTS / f"{name}.png"
     # Transitions that end are shown at their end.
-    page.screenshot(path=path, animations="disabled")
-    return path
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note whether a test has failed, for its fixtures."""
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
 
 
 @pytest.fixture(scope="module")
@@ -208,8 +229,13 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_classroom(live_server_up: Server, chromium: Browser) -> Iterator[Callable[..., Classroom]]:
-    """Yield a function that opens a session from a template, or of a lesson; no page of it may have raised."""
+def open_classroom(
+    request: pytest.FixtureRequest, live_server_up: Server, chromium: Browser
+) -> Iterator[Callable[..., Classroom]]:
+    """Yield a function that opens a session from a template, or of a lesson; no page of it may have raised.
+
+    What the pages of a test showed when it failed is kept among the test artefacts.
+    """
     opened: list[Classroom] = []
 
     def make(template: str, lesson: str = "", alone: bool = False) -> Classroom:
@@ -217,6 +243,11 @@ def open_classroom(live_server_up: Server, chromium: Browser) -> Iterator[Callab
         return opened[-1]
 
     yield make
+    pages = [page for classroom in opened for context in classroom.contexts for page in context.pages]
+    if request.node.stash.get(FAILED, False):
+        for number, page in enumerate(pages):
+            with contextlib.suppress(PlaywrightError):
+                _kept(page, f"failed-{re.sub(r'[^a-z0-9]+', '-', request.node.name)}-{number}")
     for classroom in opened:
         classroom.close()
     # What runs on unseen takes the processor from the next test.
