@@ -6,7 +6,7 @@ Source: pkg/registry/core/pod/rest (log.go, subresources.go), ValidatePodLogOpti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -20,15 +20,17 @@ from clustersim.apiserver.virtual import ReadView
 from clustersim.apiserver.within import Answered, Within
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
+from clustersim.store.history import last_before
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of
 from controllers.kubelet.scripts import Scripts
-from controllers.kubelet.shell.inside import look_inside
+from controllers.kubelet.shell.inside import Facts, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
 from controllers.kubelet.shell.shebang import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
 from controllers.log.stamps import unix_ms_of
+from controllers.log.store import Gone
 from controllers.registry import fields
 from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
@@ -59,6 +61,37 @@ class StoreFacts:
     def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
         """Return the objects of a resource in a namespace."""
         return [stored.object for stored in self._view.list(resource, namespace)[0]]
+
+    def at(self, unix_ms: int) -> Facts:
+        """Return the objects as they were at the end of a second; as they are where that is compacted."""
+        view = self._view
+        try:
+            revision = last_before(view.store, unix_ms // 1000 * 1000 + 1000 - view.epoch_ms, view.revision)
+        except Gone:
+            return self
+        return self if revision <= view.compacted else _FormerFacts(view, revision)
+
+
+class _FormerFacts(StoreFacts):
+    """A session's objects as of a kept revision; those that have not changed since are not looked for in the past."""
+
+    def __init__(self, view: ReadView, revision: int) -> None:
+        super().__init__(view)
+        self._revision = revision
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return an object; None where there was none."""
+        stored = self._view.get(resource, namespace, name)
+        if stored is not None and stored.revision <= self._revision:
+            return stored.object
+        return next((one for one in self.list(resource, namespace) if one["metadata"]["name"] == name), None)
+
+    def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """Return the objects that a namespace had."""
+        try:
+            return [stored.object for stored in self._view.list_at(resource, self._revision, namespace)]
+        except Gone:
+            return super().list(resource, namespace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +147,16 @@ class ExecPlan:
     """Whether what is sent is typed into a shell."""
     keeper: Keeper
     """Keeps what the commands write."""
+    files: Callable[[], Mapping[str, str | None]]
+    """Tells what has been written in the container by now."""
     log: LogPlan | None = None
     """What is shown in the place of a command's output: who attaches sees what the container prints."""
+
+    def look_again(self) -> None:
+        """Let the command see what others have written meanwhile."""
+        for path, text in self.files().items():
+            self.shell.change(path, text)
+        self.keeper.begins(self.shell)
 
 
 def _ended_ms(pod: Mapping[str, Any], container: str, run: Run) -> int | None:
@@ -237,6 +278,14 @@ def execute(view: ReadView, request: Request, target: Target, answered: Answered
     send = Wire(view, pod, answers, Within(view, pod, request.code, answered, owns=owns, writes=True))
     shell = Shell(inside, PROGRAMS, now_ms, dict(inside.environment), inside.folder, send=send)
     one = next(one for one in Containers(pod).all if one.name == container["name"])
+
+    def files() -> Mapping[str, str | None]:
+        now = ReadView(open_store(view.session_id))
+        seen = now.get(target.kind.resource, pod["metadata"]["namespace"], target.name)
+        if seen is None or seen.uid != pod["metadata"]["uid"]:
+            return {}
+        return Scripts(StoreFacts(now)).disk(seen.object, one, answers, now.unix_ms())
+
     for path, text in Scripts(facts).disk(pod, one, answers, now_ms).items():
         shell.change(path, text)
     keeper = Keeper(view.session_id, target.kind.resource, pod, one)
@@ -252,7 +301,7 @@ def execute(view: ReadView, request: Request, target: Target, answered: Answered
             api = Within(view, pod, request.code, answered, owns=True, writes=False)
             plan = _plan(view, target, pod, container, run, api, since_ms=since_ms)
     interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
-    return ExecPlan(view.session_id, protocol, shell, tuple(words), stdin, tty, interactive, keeper, plan)
+    return ExecPlan(view.session_id, protocol, shell, tuple(words), stdin, tty, interactive, keeper, files, plan)
 
 
 def _is_prompt(words: Sequence[str]) -> bool:

@@ -21,7 +21,7 @@ from clustersim.apiserver.protocols import OLDEST
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
-from controllers.kubelet.shell.running import MISSING, Asks, Exit, Reads, Running, Sent, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import MISSING, Asks, Exit, Reads, Running, Sent, TooLong, Waits, Watches, Wrote
 from controllers.kubelet.shell.terminal import Terminal
 from scheduler_core.api.document import Document
 
@@ -38,6 +38,9 @@ CHUNK_CHARACTERS: Final = 32 * 1024
 
 STREAMS_SECONDS: Final = 0.1
 """How long a client is left to make its streams: kubectl before 1.34 drops what comes sooner (kubernetes #131203)."""
+
+FOLLOW_MS: Final = 1_000
+"""After so long a command that follows files looks for what has come."""
 
 LOOK_SECONDS: Final = 0.5
 """How often simulated time is looked at while a command sleeps."""
@@ -175,12 +178,14 @@ class Execution:
                 return code
             if isinstance(pause, Reads):
                 self._plan.shell.sent.text = await self._all_input()
-            elif pause is not None and not await self._pause(pause.ms):
+            elif pause is not None and not await self._pause(FOLLOW_MS if isinstance(pause, Watches) else pause.ms):
                 running.close()
                 await self._show("^C\r\n")
                 return KILLED
+            elif isinstance(pause, Watches):
+                await in_thread(self._plan.look_again)
 
-    def _advanced(self, running: Running) -> tuple[list[Wrote], Waits | Reads | None, int | None]:
+    def _advanced(self, running: Running) -> tuple[list[Wrote], Waits | Watches | Reads | None, int | None]:
         """Play the next piece of a command; what it wrote in files is kept."""
         told = _advance(running)
         self._plan.keeper.keep(self._plan.shell)
@@ -208,7 +213,7 @@ class Execution:
             await self._send({"type": "websocket.send", "bytes": bytes((channel,)) + data})
 
 
-def _advance(running: Running) -> tuple[list[Wrote], Waits | Reads | None, int | None]:
+def _advance(running: Running) -> tuple[list[Wrote], Waits | Watches | Reads | None, int | None]:
     """Return (what was printed, what it waits for, exit code if it has ended) of the next piece of a command."""
     wrote: list[Wrote] = []
     size = 0

@@ -19,6 +19,7 @@ from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.outcomes import Outcome, outcome_of
 from controllers.kubelet.stages.pods import Wait
+from controllers.kubelet.stopping import GRACE_MS_MIN, ending_ms, pre_stop_ms
 from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import ENDED_PHASES, Document, condition
 from scheduler_core.api.draw import draw
@@ -26,9 +27,6 @@ from scheduler_core.api.draw import draw
 KILLED: Final = 137
 ENDED: Final = 143
 """Exit codes of containers that are killed, and of those that end when they are asked to."""
-
-GRACE_MS_MIN: Final = 2_000
-"""What containers have at least between being asked to end and being killed, whatever was asked for."""
 
 OOM_MS: Final = 2_000
 """After so long a container is killed that uses more memory than its limit."""
@@ -293,6 +291,12 @@ class Life:
             self.say(says.HOOK_ENDS, one)
             one.end(self.now, KILLED)
 
+    def hook(self, one: Container) -> None:
+        """A container that runs is to end: its hook runs its command first."""
+        if self.home.scripts.stopped(self.pod, one, self.home.stages.answers, self.unix_ms).code:
+            # Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (executePreStopHook), v1.34.
+            self.say(says.STOP_FAILED, one)
+
     def _pull(self, one: Container) -> Steps:
         image, policy = str(one.spec.get("image", "")), str(one.spec.get("imagePullPolicy") or "")
         rule = self.home.stages.of_image(image)
@@ -404,9 +408,9 @@ class Life:
                 asked_ms = self.now_ms
                 for one in (*(one for one in running if not one.init), *(one for one in running if one.sidecar)):
                     self.say(says.STOPPING, one)
-            hook_ms = 1000 * pre_stop_seconds(self.pod)
-            end_ms = hook_ms + self.drawn(self.home.stages.waits.end, "pod-ended")
-            yield Sleep(asked_ms + min(end_ms, grace_ms))
+                    self.hook(one)
+            own_ms = self.drawn(self.home.stages.waits.end, "pod-ended")
+            yield Sleep(asked_ms + ending_ms(pre_stop_ms(self.pod), own_ms, grace_ms))
         if held:
             if self.phase() not in ENDED_PHASES:
                 # Who holds the pod counts on knowing how it ended.
@@ -420,12 +424,6 @@ class Life:
 def revision_of(document: Mapping[str, Any]) -> int:
     """Return the version of an object as a number."""
     return int(document["metadata"].get("resourceVersion") or 0)
-
-
-def pre_stop_seconds(pod: Mapping[str, Any]) -> int:
-    """Return the longest `lifecycle.preStop.sleep` of the pod's containers: so long they are not asked to end."""
-    hooks = ((one.get("lifecycle") or {}).get("preStop") or {} for one in pod["spec"].get("containers") or ())
-    return max((int((hook.get("sleep") or {}).get("seconds") or 0) for hook in hooks), default=0)
 
 
 def _go_seconds(milliseconds: int) -> str:

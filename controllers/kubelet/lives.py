@@ -21,7 +21,7 @@ from controllers.kit.recorder import Recorder
 from controllers.kubelet.admitting import Refusal
 from controllers.kubelet.asking import Asking
 from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
-from controllers.kubelet.keeping import kept_by
+from controllers.kubelet.keeping import FILES, kept_by, text_of
 from controllers.kubelet.life import Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
@@ -32,7 +32,7 @@ from controllers.kubelet.scripts import Scripts, Watched
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
 from controllers.kubelet.watching import live
 from controllers.kubelet.wire import Present, Wire
-from controllers.log.operations import Delete, Update
+from controllers.log.operations import Delete, Patch, Update
 from controllers.loop.loop import Answer, Tick
 from scheduler_core.api.document import ENDED_PHASES, Document, at, condition
 from scheduler_core.framework.rules import CURRENT_ERA
@@ -114,6 +114,8 @@ class Lives:
         self._taken_in: set[str] = set()
         """Uids of pods that their nodes have taken; of others startTime tells."""
         self._asking = Asking()
+        self._gone: list[Document] = []
+        """Pods that are there no longer; what they have left in volumes is to be kept."""
         self._stages_changed = False
         self.stages: Stages = STAGES
         self._facts, self._wire = Watched(informers), wire
@@ -162,7 +164,7 @@ class Lives:
                 known.pop(uid, None)
             self._taken_in.discard(uid)
             self._asking.forget(uid)
-            self.scripts.forget(uid)
+            self._gone.append(pod)
             machine = self._machines.get(node)
             if machine is not None:
                 machine.release(uid)
@@ -188,6 +190,9 @@ class Lives:
         """Look at everything that has changed since the last call."""
         if self._stages_changed:
             self._take_stages(tick)
+        gone, self._gone = self._gone, []
+        for former in gone:
+            self._keep(former, tick)
         touched, self._touched = self._touched, {}
         for place in touched:
             pod = self._pods.get(*place)
@@ -195,6 +200,17 @@ class Lives:
                 self._consider(pod, tick)
         if self._due:
             tick.plan(DUE, self._due[0][0])
+
+    def _keep(self, pod: Document, tick: Tick) -> None:
+        """Keep beside its claims what a pod that is gone has written in their volumes."""
+        namespace = pod["metadata"]["namespace"]
+        self.tick = tick
+        for name, left in self.scripts.left(pod, self.stages.answers, tick.epoch_ms + tick.now_ms).items():
+            claim = tick.get("persistentvolumeclaims", namespace, name)
+            if claim is not None:
+                patch = {"metadata": {"annotations": {FILES: text_of([*kept_by(claim.object), *left])}}}
+                tick.emit(Patch("persistentvolumeclaims", namespace, name, patch), actor="kubelet")
+        self.scripts.forget(pod["metadata"]["uid"])
 
     def _consider(self, pod: Document, tick: Tick) -> None:
         """Begin or go on with the pod's life; begin anew where somebody else has changed the pod."""

@@ -16,7 +16,20 @@ from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import PLAIN, Asked, Came, Exit, Meant, Running, Send, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import (
+    FOREVER_MS,
+    PLAIN,
+    Asked,
+    Came,
+    Exit,
+    Meant,
+    Running,
+    Send,
+    TooLong,
+    Waits,
+    Watches,
+    Wrote,
+)
 from controllers.kubelet.shell.tree import Unplayable
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
@@ -226,6 +239,9 @@ class _Script:
                 while self._coming and self._coming[0].ms <= self._now_ms:
                     self._shell.change(self._coming[0].path, self._coming.popleft().text)
                 one = next(self._running)
+                if isinstance(one, Watches):
+                    self._now_ms = self._coming[0].ms if self._coming else self._now_ms + FOREVER_MS
+                    continue
                 if not isinstance(one, Wrote):
                     # Nobody sends anything to it, so it reads nothing.
                     self._now_ms += one.ms if isinstance(one, Waits) else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from controllers.kubelet.keeping import Change, changed
@@ -10,13 +11,13 @@ from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS, REFUSED
-from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits, Watches, Wrote
 
 STEPS_MAX: Final = 500
 """Commands of one run that are played; a script that does more runs on and on."""
 
 HOOK_MS: Final = 3_600_000
-"""How long a hook may wait; what it does stands at its container's start."""
+"""How long a hook may wait; what it does stands at its container's start, or where that is asked to end."""
 
 PROBE_TEXT_MAX: Final = 10 * 1024
 """Characters of what a probe's command prints that its event tells (pkg/probe/exec, maxReadLength)."""
@@ -80,21 +81,27 @@ class Hooked(NamedTuple):
     changes: tuple[Change, ...]
 
 
+NO_FILES: Final[Mapping[str, str | None]] = MappingProxyType({})
 UNHOOKED: Final = Hooked(0, ())
 """Nothing was run, or nothing is known of it: it is taken to have gone well."""
 
 
-def hook(inside: Inside, words: Sequence[str], unix_ms: int) -> Hooked:
-    """Return what a command comes to that runs as soon as its container has started (`lifecycle.postStart`)."""
+def hook(inside: Inside, words: Sequence[str], unix_ms: int, files: Mapping[str, str | None] = NO_FILES) -> Hooked:
+    """Return what a command comes to that runs when its container has started, or is to end (`lifecycle`).
+
+    `files` is what has been written there before.
+    """
     if not words or (inside.answer(words) is None and not can_play(inside, words)):
         return UNHOOKED
     shell = shell_of(inside, unix_ms)
+    for path, text in files.items():
+        shell.change(path, text)
     try:
         code, _, _ = _answered(shell.call(words), HOOK_MS)
     except (ArithmeticError, LookupError, RecursionError, TooLong, TypeError, ValueError):
         return UNHOOKED
     unsure = shell.unknown - {"&"} or shell.unsure
-    return Hooked(0 if unsure else code, tuple(changed({}, shell.own(), unix_ms)))
+    return Hooked(0 if unsure else code, tuple(changed(files, shell.own(), unix_ms)))
 
 
 def shell_of(inside: Inside, unix_ms: int, *, asks: bool = False) -> Shell:
@@ -113,6 +120,8 @@ def _answered(running: Running, limit_ms: int) -> tuple[int, str, int]:
                 printed = (printed + one.text)[:PROBE_TEXT_MAX]
             elif isinstance(one, Waits):
                 passed_ms += one.ms
+            elif isinstance(one, Watches):
+                passed_ms = limit_ms + 1
     except StopIteration as end:
         return int(end.value), printed, passed_ms
     except Exit as end:

@@ -17,7 +17,7 @@ from controllers.kubelet.playing import can_play, shell_of
 from controllers.kubelet.shell.disk import LAST_WORD
 from controllers.kubelet.shell.inside import Inside
 from controllers.kubelet.shell.interpreter import Shell
-from controllers.kubelet.shell.running import FOREVER_MS, Asks, Exit, Reads, Sent, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import FOREVER_MS, Asks, Exit, Reads, Sent, TooLong, Waits, Watches, Wrote
 from controllers.kubelet.turning import Turns, Wait
 from controllers.kubelet.wire import Present, Sending
 
@@ -165,6 +165,9 @@ class Player:
                     self._printed = (self._printed + one.text)[-LOG_LENGTH_MAX:]
                 elif isinstance(one, Waits):
                     self._pass(one.ms)
+                elif isinstance(one, Watches):
+                    coming_ms = self._files.coming_ms
+                    self._pass(FOREVER_MS if coming_ms is None else coming_ms - self._begun_ms - self._passed_ms)
                 elif isinstance(one, Reads):
                     # What will be sent to it is not known.
                     self._end(None)

@@ -2,8 +2,8 @@
 
 It is played as `kubectl logs` prints it, as far as it is known (`runs`). What it writes and removes is there, at its
 time, for commands in the container and for probes that are commands; in a volume also for its next run and for whoever
-mounts it too, as long as the kubelet keeps its memory. A script that calls what is not known here comes to nothing
-known.
+mounts it too, and what it leaves in the volume of a claim outlives its pod (`left`). A script that calls what is not
+known here comes to nothing known.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any, Final
 from controllers.kinds.core.commands import SHELLS, script_of
 from controllers.kinds.core.service_names import service_of_name
 from controllers.kit.informer import Informers
+from controllers.kit.pods import claims_of_pod
 from controllers.kubelet.containers import Container, Containers
-from controllers.kubelet.keeping import Change, Mount, kept_by, mount_of, mounts_of
+from controllers.kubelet.keeping import Change, Kept, Mount, kept_by, mount_of, mounts_of
 from controllers.kubelet.needs import Need, needs_of
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.playing import ASKED, UNHOOKED, Hooked, Probed, ask, hook
@@ -56,6 +57,10 @@ class Watched:
         """Return the objects of a resource in a namespace: what an environment lists are Services."""
         return self._informers[resource].indexed("namespace", namespace) if resource == "services" else ()
 
+    def at(self, unix_ms: int) -> Watched:
+        """Return what there is now: a kubelet plays a script when its container starts."""
+        return self
+
 
 class Scripts:
     """What the scripts of all pods of a kubelet have come to, and the volumes that they have written in."""
@@ -76,6 +81,22 @@ class Scripts:
         self._hooked.pop(uid, None)
         self.waiting.pop(uid, None)
         self._volumes = {key: files for key, files in self._volumes.items() if not key.startswith(f"{uid}/")}
+
+    def left(self, pod: Mapping[str, Any], answers: Answers, unix_ms: int) -> dict[str, list[Kept]]:
+        """Return claim → what a pod that goes now has left in its volume; what it had yet to do never happens."""
+        uid, namespace = str(pod["metadata"]["uid"]), str(pod["metadata"]["namespace"])
+        claims = dict.fromkeys(claims_of_pod(pod))
+        found: dict[str, list[Kept]] = {}
+        if claims:
+            self._play_all(pod, answers)
+        for claim in claims:
+            writers = self._volumes.get(f"claim/{claim}", {})
+            for by in [by for by in writers if by[:1] == (uid,)]:
+                writers[by] = [one for one in writers[by] if one.ms <= unix_ms]
+                left = [Kept(one.path, one.ms, one.text) for one in writers[by]]
+                if left:
+                    found.setdefault(claim.removeprefix(f"{namespace}/"), []).extend(left)
+        return found
 
     def outcome(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Outcome | None:
         """Return what this run of a container comes to, longer than `LONGEST_MS` where it runs on; None: not known."""
@@ -111,8 +132,7 @@ class Scripts:
 
     def hooked(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> Hooked:
         """Return what `lifecycle.postStart` of this run of a container comes to, where it is a command."""
-        handler = (container.spec.get("lifecycle") or {}).get("postStart") or {}
-        words = [str(word) for word in (handler.get("exec") or {}).get("command") or ()]
+        words = _words_of_hook(container.spec, "postStart")
         if not words or not container.started_at:
             return UNHOOKED
         known = self._hooked.setdefault(str(pod["metadata"]["uid"]), {})
@@ -122,6 +142,20 @@ class Scripts:
             inside = look_inside(pod, container.spec, self._facts, answers)
             known[key] = hook(inside, words, _begun_ms(container))
         return known[key]
+
+    def stopped(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Hooked:
+        """Run the command of `lifecycle.preStop`, now that a container is to end; return what it comes to.
+
+        What it writes in volumes is there from then on; nobody sees what else it writes.
+        """
+        words = _words_of_hook(container.spec, "preStop")
+        if not words or not container.started_at:
+            return UNHOOKED
+        files = self.disk(pod, container, answers, unix_ms)
+        hooked = hook(look_inside(pod, container.spec, self._facts, answers), words, unix_ms, files)
+        by = (str(pod["metadata"]["uid"]), container.name, str(container.restarts), "preStop")
+        self._note(pod, mounts_of(pod, container.spec), by, hooked.changes)
+        return hooked
 
     def disk(
         self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int
@@ -230,9 +264,17 @@ class Scripts:
         return sorted((*run.changes, *run.around), key=lambda one: one.ms)
 
     def _play_all(self, pod: Mapping[str, Any], answers: Answers) -> None:
-        """Play what may have written in volumes that containers share."""
-        if not pod["spec"].get("volumes"):
-            return
+        """Play what may have written in volumes that containers share, with those of other pods too."""
+        shared = _shared(pod)
+        if shared:
+            uid, namespace = pod["metadata"]["uid"], str(pod["metadata"]["namespace"])
+            for other in self._facts.list("pods", namespace):
+                if other["metadata"]["uid"] != uid and shared & _shared(other):
+                    self._play_own(other, answers)
+        if pod["spec"].get("volumes"):
+            self._play_own(pod, answers)
+
+    def _play_own(self, pod: Mapping[str, Any], answers: Answers) -> None:
         containers = Containers(pod)
         for one in (*containers.inits, *containers.mains):
             before = one.last.get("terminated") or {}
@@ -286,8 +328,20 @@ def _places(run: Run) -> set[tuple[str, str] | None]:
     return {service_of_name(host, namespace) for host in run.waits.hosts}
 
 
+def _words_of_hook(container: Mapping[str, Any], when: str) -> list[str]:
+    handler = (container.get("lifecycle") or {}).get(when) or {}
+    return [str(word) for word in (handler.get("exec") or {}).get("command") or ()]
+
+
 def _begun_ms(container: Container) -> int:
     return unix_ms_of(container.started_at) if container.started_at else 0
+
+
+def _shared(pod: Mapping[str, Any]) -> set[str]:
+    """Return what names those of a pod's volumes that other pods may mount too."""
+    containers = (*(pod["spec"].get("initContainers") or ()), *(pod["spec"].get("containers") or ()))
+    keys = {_volume_key(pod, mount) for container in containers for mount in mounts_of(pod, container)}
+    return {key for key in keys if key.startswith(("claim/", "node/"))}
 
 
 def _volume_key(pod: Mapping[str, Any], mount: Mount) -> str:

@@ -11,9 +11,10 @@ from controllers.kubelet import probing, resizing, says
 from controllers.kubelet.containers import Container, merged_conditions
 from controllers.kubelet.home import Act, Going, Late, Remove, Sleep, Steps, Write
 from controllers.kubelet.images import image_of
-from controllers.kubelet.life import ENDED, KILLED, LATE, Life, pre_stop_seconds
+from controllers.kubelet.life import ENDED, KILLED, LATE, Life
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
+from controllers.kubelet.stopping import ending_ms, hook_ms, pre_stop_ms
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.document import ENDED_PHASES, has_ended
 
@@ -65,7 +66,8 @@ def _go(life: Life, going: Going) -> Steps:
             life.say(says.EVICTED, why=going.message)
         for one in running:
             life.say(says.STOPPING, one)
-    needs_ms = 1000 * pre_stop_seconds(life.pod) + life.drawn(life.home.stages.waits.end, "pod-ended")
+            life.hook(one)
+    needs_ms = pre_stop_ms(life.pod) + life.drawn(life.home.stages.waits.end, "pod-ended")
     if running:
         yield Sleep(asked_ms + min(needs_ms, 1000 * going.seconds))
     life.kill(ENDED if needs_ms < 1000 * going.seconds else KILLED)
@@ -190,8 +192,11 @@ def _exit(life: Life, one: Container, outcome: Outcome) -> Steps:
 
 def _kill(life: Life, one: Container, say: says.Say, why: str) -> Steps:
     life.say(say, one, why=why)
-    wait = life.home.stages.waits.end
-    yield from life.sleep(life.now_ms + life.drawn(wait, f"kill/{one.name}/{one.restarts}"))
+    life.hook(one)
+    own_ms = life.drawn(life.home.stages.waits.end, f"kill/{one.name}/{one.restarts}")
+    grace_ms = 1000 * int(life.pod["spec"].get("terminationGracePeriodSeconds") or 0)
+    before_ms = hook_ms(one.spec)
+    yield from life.sleep(life.now_ms + (ending_ms(before_ms, own_ms, grace_ms) if before_ms else own_ms))
     one.end(life.now, KILLED if why else ENDED)
     if life.containers.phase(life.policy) not in ENDED_PHASES:
         yield Write(life.status())

@@ -59,6 +59,10 @@ class _Listed:
     def list(self, resource: str, namespace: str) -> Sequence[Document]:
         return [one for (place, _), one in self._of(resource).items() if place == namespace]
 
+    def at(self, unix_ms: int) -> _Listed:
+        # Files follow what they are made from; of environments nobody asks here.
+        return self
+
     def _of(self, resource: str) -> dict[tuple[str, str], Document]:
         if resource not in self._read:
             self._read[resource] = {(one.namespace, one.name): one.object for one in self._lists(resource)[0]}
@@ -103,7 +107,7 @@ class Asking:
     def look_up(self, pod: Document, host: str) -> Meant | None:
         """Return what a name means to a pod; None: there is no such name."""
         found = self._exchange.look_up(source_of(pod), host)
-        return None if found is None else Meant(found[0], found[1].addresses)
+        return None if found is None else Meant(found[0], found[1].addresses, found[1].alias)
 
     def send_for_client(self, target: Target) -> Came:
         """Return what comes of a request that the API server sends to an address for somebody."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from controllers.kubelet.life import pre_stop_seconds
 from controllers.kubelet.orders import Orders
+from controllers.kubelet.stopping import pre_stop_ms
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
@@ -36,7 +36,7 @@ def reply_of(pod: Document, port: int, orders: Orders, unix_ms: int, ends_unix_m
         ends_unix_ms: since when the pod is to end; None: it stays.
     """
     name = pod["metadata"]["name"]
-    if ends_unix_ms is not None and unix_ms >= ends_unix_ms + 1000 * _hook_seconds(pod):
+    if ends_unix_ms is not None and unix_ms >= ends_unix_ms + _hook_ms(pod):
         return _refused("Ending", f"{name} has been told to end and listens no more")
     container = listener(pod, port)
     if container is None:
@@ -64,8 +64,8 @@ def _refused(reason: str, message: str) -> Reply:
     return Reply("refused", 0, reason, message)
 
 
-def _hook_seconds(pod: Mapping[str, Any]) -> int:
-    return min(pre_stop_seconds(pod), int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
+def _hook_ms(pod: Mapping[str, Any]) -> int:
+    return min(pre_stop_ms(pod), 1000 * int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
 
 
 def listener(pod: Mapping[str, Any], port: int) -> Mapping[str, Any] | None:

@@ -173,11 +173,14 @@ def test_a_configmap_is_served_by_the_types_of_its_files() -> None:
 def test_names_are_looked_up_as_the_name_service_has_them() -> None:
     headless = service("nginx", clusterIP="None")
     headless["spec"]["selector"] = {"app": "nginx"}
-    lab = lab_of(headless, nginx(hostname="web-0", subdomain="nginx"), policy("deny", app="deaf"))
+    outside = service("away")
+    outside["spec"] = {"type": "ExternalName", "externalName": "db.example.com"}
+    lab = lab_of(headless, outside, nginx(hostname="web-0", subdomain="nginx"), policy("deny", app="deaf"))
     shop, own = lab.get("pods", "shop"), lab.get("pods", "nginx")["status"]["podIP"]
     found = network(lab)
     assert found.look_up(shop, "nginx") == Meant("nginx.default.svc.cluster.local", (own,))
     assert found.look_up(shop, "web-0.nginx") == Meant("web-0.nginx.default.svc.cluster.local", (own,))
     web = lab.get("services", "web")["spec"]["clusterIP"]
     assert found.look_up(shop, "web.default") == Meant("web.default.svc.cluster.local", (web,))
+    assert found.look_up(shop, "away") == Meant("away.default.svc.cluster.local", (), "db.example.com")
     assert found.look_up(shop, "nope") is None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import inputs, number_of, options, wrong
-from controllers.kubelet.shell.running import FOREVER_MS, VALUE_LENGTH_MAX, Running, Sent, Wrote
+from controllers.kubelet.shell.running import FOREVER_MS, VALUE_LENGTH_MAX, Running, Sent, Watches, Wrote
 from controllers.kubelet.shell.texts import lines_of
 from controllers.kubelet.shell.tree import Unplayable
 
@@ -34,9 +34,33 @@ def _tail(call: Call) -> Running:
         call.words = [call.words[0], f"-n{call.arguments[0]}", *call.arguments[1:]]
     given, names = options(call, "ncs")
     code = yield from _shown(call, given, names, tail=True)
-    if given.keys() & {"f", "F"} and not code:
+    if not given.keys() & {"f", "F"} or (code and "F" not in given and not call.shell.lenient):
+        return code
+    if not names or "-" in names:
         yield from call.shell.waits(FOREVER_MS)
-    return code
+    return (yield from _followed(call, names))
+
+
+def _followed(call: Call, names: list[str]) -> Running:
+    """Show what comes at the end of files, on and on; one that there is not may come.
+
+    Source: BusyBox, coreutils/tail.c.
+    """
+    seen, shown = {name: call.shell.read(name) for name in names}, names[-1]
+    while True:
+        yield Watches()
+        for name, before in seen.items():
+            text = seen[name] = call.shell.read(name)
+            if text is None or text == before:
+                continue
+            if before is None:
+                yield Wrote(2, f"{call.name}: {name} has appeared; following end of new file\n")
+            if name != shown:
+                yield Wrote(1, f"\n==> {name} <==\n")
+                shown = name
+            before = before or ""
+            # One that was written anew is shown from its beginning.
+            yield Wrote(1, text[len(before) :] if text.startswith(before) else text)
 
 
 def _shown(call: Call, given: dict[str, str], names: list[str], *, tail: bool) -> Running:

@@ -19,7 +19,9 @@ from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, p
 from controllers.kubelet.shell.shebang import asks_for_shell, interpreter_of
 from controllers.kubelet.stages.answers import Answer, Answers
 from controllers.kubelet.users import User, user_of
+from controllers.log.stamps import unix_ms_of
 from controllers.registry.gotext import quoted
+from scheduler_core.api.containers import told_of
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 
@@ -42,6 +44,9 @@ class Facts(Protocol):
 
     def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
         """Return the objects of a resource in a namespace."""
+
+    def at(self, unix_ms: int) -> Facts:
+        """Return the same as it was at the end of a second, as far as that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,8 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
     host_network = bool(spec.get("hostNetwork"))
     hostname = str(spec.get("nodeName") if host_network else spec.get("hostname") or metadata["name"])[:63]
     address = str(status.get("podIP") or "")
-    environment = _environment(pod, container, facts, hostname)
+    began = _as_it_began(pod, container, facts)
+    environment = _environment(pod, container, began, hostname)
     files: dict[str, str] = {
         "/etc/hostname": f"{hostname}\n",
         "/etc/hosts": _hosts(pod, hostname, address),
@@ -130,10 +136,11 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         volume: Mapping[str, Any] = next(
             (one for one in spec.get("volumes") or () if one.get("name") == mount.get("name")), {}
         )
-        held = _volume(pod, volume, facts)
+        within = str(mount.get("subPath") or "")
+        # A part that is mounted for itself does not follow what it was made from.
+        held = _volume(pod, volume, began if within else facts)
         if (volume.get("hostPath") or {}).get("path") == ROOT:
             files |= groups_of_node(pod, path)
-        within = str(mount.get("subPath") or "")
         if within in held:
             files[path] = held[within]
         else:
@@ -168,6 +175,16 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         volume_group=(spec.get("securityContext") or {}).get("fsGroup"),
         processes=tuple(_processes(spec, container, environment)),
     )
+
+
+def _as_it_began(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Facts) -> Facts:
+    """Return the API as it was when a container was started: what it was given then stays."""
+    told = told_of(pod, str(container.get("name")))
+    for state in (told.get("state") or {}, told.get("lastState") or {}):
+        since = next((one["startedAt"] for one in state.values() if one and one.get("startedAt")), None)
+        if since is not None:
+            return facts.at(unix_ms_of(since))
+    return facts
 
 
 def _processes(

@@ -332,7 +332,9 @@ def _nslookup(call: Call) -> Running:
     if meant is None:
         yield Wrote(1, f"** server can't find {names[0]}: NXDOMAIN\n\n")
         return 1
-    yield Wrote(1, "".join(f"Name:\t{meant.whole}\nAddress: {address}\n" for address in meant.addresses) + "\n")
+    alias = f"{meant.whole}\tcanonical name = {meant.alias}\n" if meant.alias else ""
+    found = "".join(f"Name:\t{meant.whole}\nAddress: {address}\n" for address in meant.addresses)
+    yield Wrote(1, f"{alias}{found}\n")
     return 0
 
 

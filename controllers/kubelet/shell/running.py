@@ -34,6 +34,10 @@ class Waits(NamedTuple):
     ms: int
 
 
+class Watches(NamedTuple):
+    """Nothing happens until somebody else changes a file; whoever plays it may go on sooner."""
+
+
 class Reads(NamedTuple):
     """Nothing happens until what is sent to the command is there: its `Sent` has no text yet."""
 
@@ -63,7 +67,7 @@ class Asks(NamedTuple):
     by: Asker
 
 
-Happening = Wrote | Waits | Reads | Asks
+Happening = Wrote | Waits | Watches | Reads | Asks
 
 Running = Generator[Happening, None, int]
 """What a command does; its exit code at the end."""
@@ -120,10 +124,14 @@ class Came(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """What a name means: the whole name, and its addresses."""
+    """What a name means: the whole name, and its addresses.
+
+    `alias`: what it stands for outside of the cluster, of which no address is known.
+    """
 
     whole: str
     addresses: tuple[str, ...]
+    alias: str = ""
 
 
 class Asked(NamedTuple):

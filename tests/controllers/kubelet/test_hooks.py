@@ -1,9 +1,12 @@
-"""`lifecycle.postStart`: a command that runs as soon as its container has started; one that fails ends it."""
+"""`lifecycle`: a command that runs as soon as its container has started, and one before it is asked to end."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from controllers.log.operations import Delete
 from tests.tools.lab import Document, Lab, node, pod
 
 
@@ -55,3 +58,52 @@ def test_a_hook_of_which_nothing_is_known_goes_well() -> None:
     lab.run(20)
     assert status(lab)["ready"]
     assert "FailedPostStartHook" not in lab.reasons("web")
+
+
+def ends(*command: str, grace: int = 30, **more: Any) -> tuple[float, list[str]]:
+    """Return (seconds from the deletion of a pod with such a hook until it is gone, the reasons of its events)."""
+    hook = {"preStop": {"exec": {"command": list(command)}}}
+    main = {"name": "main", "image": "nginx:1.27", "lifecycle": hook, **more}
+    lab = Lab([node("n1"), pod("web", containers=[main], terminationGracePeriodSeconds=grace)])
+    lab.run(20)
+    lab.do(Delete("pods", "default", "web"))
+    begun_ms = lab.cluster.now_ms
+    lab.run(120)
+    (gone,) = (row for row in lab.rows() if row.resource == "pods" and row.verb == "DELETED")
+    return (gone.now_ms - begun_ms) / 1000, lab.reasons("web")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sleep", "12"),
+        ("/bin/sh", "-c", "sleep 12"),
+        ("sh", "-c", "echo bye; sleep 2 && sleep 10; nginx -s quit; while killall -0 nginx; do sleep 1; done"),
+    ],
+)
+def test_a_container_is_asked_to_end_when_its_hook_is_over(command: tuple[str, ...]) -> None:
+    seconds, reasons = ends(*command)
+    assert 12 <= seconds <= 15
+    assert "FailedPreStopHook" not in reasons
+
+
+def test_a_hook_has_the_grace_of_its_pod_and_its_container_two_seconds_more() -> None:
+    seconds, _ = ends("sh", "-c", "sleep 100", grace=10)
+    assert 10 <= seconds <= 12
+
+
+def test_a_hook_that_fails_is_told_and_the_container_ends_all_the_same() -> None:
+    seconds, reasons = ends("sh", "-c", "exit 1")
+    assert seconds <= 3
+    assert reasons.index("Killing") < reasons.index("FailedPreStopHook")
+
+
+def test_a_container_that_is_killed_for_its_probe_has_its_hook_first() -> None:
+    fails = {"livenessProbe": {"exec": {"command": ["false"]}, "periodSeconds": 1, "failureThreshold": 1}}
+    hook = {"lifecycle": {"preStop": {"exec": {"command": ["sleep", "5"]}}}}
+    lab = Lab([node("n1"), pod("web", containers=[{"name": "main", "image": "nginx:1.27", **fails, **hook}])])
+    lab.run(20)
+    rows = [row for row in lab.rows() if row.resource == "events"]
+    killing, *_ = (row.now_ms for row in rows if row.object["reason"] == "Killing")
+    _, again, *_ = (row.now_ms for row in rows if row.object["reason"] == "Started")
+    assert again - killing >= 5_000

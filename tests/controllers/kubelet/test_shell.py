@@ -46,6 +46,9 @@ class Held:
             one for one in self._documents if one["kind"] == "Service" and one["metadata"]["namespace"] == namespace
         ]
 
+    def at(self, unix_ms: int) -> Held:
+        return self
+
 
 CONTAINER: Document = {"name": "main", "image": "alpine:3"}
 
@@ -250,6 +253,8 @@ class Names:
         return Came("refused")
 
     def look_up(self, host: str) -> Meant | None:
+        if host == "away":
+            return Meant("away.shop.svc.cluster.local", (), "db.example.com")
         return Meant("db.shop.svc.cluster.local", ("10.128.1.4", "10.128.2.5")) if host == "db" else None
 
 
@@ -258,6 +263,8 @@ def test_names_are_looked_up_where_the_cluster_is_asked() -> None:
     shell.send = Names()
     whole = "Name:\tdb.shop.svc.cluster.local\nAddress: "
     assert done(shell, "nslookup DB")[0].endswith(f"{whole}10.128.1.4\n{whole}10.128.2.5\n\n")
+    out, _, code, _ = done(shell, "nslookup away")
+    assert (out.splitlines()[3:], code) == (["away.shop.svc.cluster.local\tcanonical name = db.example.com", ""], 0)
     assert done(shell, "nslookup db.other")[::2] == (
         "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10:53\n\n** server can't find db.other: NXDOMAIN\n\n",
         1,
