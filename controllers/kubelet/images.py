@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from controllers.registry.gotext import quoted
 from scheduler_core.api.draw import draw
 
 SIZE_MIN_BYTES: Final = 20_000_000
@@ -28,6 +30,34 @@ CHECK_MS: Final = 200
 _DOCKER: Final = "docker.io"
 _DOCKER_INDEX: Final = "index.docker.io"
 _ID: Final = "sha256:"
+
+
+_WORD: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_HOST: Final = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_NAME: Final = re.compile(
+    rf"(?:(?:{_HOST}(?:\.{_HOST})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?{_WORD}(?:/{_WORD})*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?"
+)
+
+
+def why_no_name(image: str) -> str:
+    """Return why a kubelet takes a text for no image's name; empty where it does.
+
+    Source: pkg/kubelet/images (applyDefaultImageTag), pkg/util/parsers, v1.34; github.com/distribution/reference.
+    """
+    domain, slash, path = image.partition("/")
+    if not slash or not (set(domain) & set(".:") or domain == "localhost" or domain.lower() != domain):
+        domain, path = _DOCKER, image
+    if domain in (_DOCKER, _DOCKER_INDEX) and "/" not in path:
+        path = f"library/{path}"
+    remote = path.partition(":")[0]
+    why = "invalid reference format"
+    if remote.lower() != remote:
+        why += f": repository name ({remote}) must be lowercase"
+    elif _NAME.fullmatch(f"{domain}/{path}"):
+        return ""
+    name = quoted(image)
+    return f"Failed to apply default image tag {name}: couldn't parse image name {name}: {why}"
 
 
 def normalised(image: str) -> str:

@@ -14,7 +14,7 @@ from controllers.kubelet import says
 from controllers.kubelet.admitting import Refusal, asks_for_host_ports, is_critical, refusal
 from controllers.kubelet.containers import OWN, RESIZING, Container, Containers, pod_conditions
 from controllers.kubelet.home import Home, Late, Remove, Sleep, Steps, Write
-from controllers.kubelet.images import CHECK_MS, image_of, seconds_text, size_bytes
+from controllers.kubelet.images import CHECK_MS, image_of, seconds_text, size_bytes, why_no_name
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.outcomes import Outcome, outcome_of
@@ -27,6 +27,9 @@ from scheduler_core.api.draw import draw
 KILLED: Final = 137
 ENDED: Final = 143
 """Exit codes of containers that are killed, and of those that end when they are asked to."""
+
+UNSTARTED: Final = 128
+"""The exit code that containerd tells of a container whose process could not be started."""
 
 OOM_MS: Final = 2_000
 """After so long a container is killed that uses more memory than its limit."""
@@ -278,10 +281,15 @@ class Life:
         return True
 
     def begun(self, one: Container) -> None:
-        """A container was created and started."""
+        """A container was created and, unless its image lacks what it is to run, started."""
         self.say(says.CREATED, one)
-        self.say(says.RAN, one)
         one.start(self.now)
+        lacks = self.home.scripts.lacks(self.pod, one, self.home.stages)
+        if lacks:
+            self.say(says.PULL_ERROR, one, why=lacks)
+            one.end(self.now, UNSTARTED, "StartError", lacks)
+            return
+        self.say(says.RAN, one)
         one.started = not one.spec.get("startupProbe")
         task = one.ephemeral or (one.init and not one.sidecar)
         one.ready = not task and one.started and not one.spec.get("readinessProbe") and self.orders.run != "unready"
@@ -299,6 +307,8 @@ class Life:
 
     def _pull(self, one: Container) -> Steps:
         image, policy = str(one.spec.get("image", "")), str(one.spec.get("imagePullPolicy") or "")
+        while no_name := why_no_name(image):
+            yield from self._refuse_name(one, image, no_name)
         rule = self.home.stages.of_image(image)
         while rule is not None and rule.pull == "missing":
             yield from self._fail_to_pull(one, image)
@@ -313,6 +323,15 @@ class Life:
         took = seconds_text(min(took_ms, waited_ms) if took_ms else waited_ms)
         self.say(says.PULLED if announced else says.PRESENT, one, took=took, waited=seconds_text(waited_ms))
         self.home.arrived(self.machine)
+
+    def _refuse_name(self, one: Container, image: str, why: str) -> Steps:
+        self.say(says.NOT_INSPECTED, one, why=why)
+        self.say(says.PULL_ERROR, one, why="InvalidImageName")
+        if one.reason != "InvalidImageName":
+            one.wait("InvalidImageName", why)
+            yield Write(self.status())
+        failures = self._failed_pulls[image] = self._failed_pulls.get(image, 0) + 1
+        yield from self.sleep(self.now_ms + self.home.stages.pulls.ms(failures))
 
     def _fail_to_pull(self, one: Container, image: str) -> Steps:
         place = image_of(image).full
@@ -345,6 +364,9 @@ class Life:
                     yield from self._back_off(one)
                 if not (yield from self.begin_again(one)):
                     return False
+                if one.state == "terminated":
+                    yield Write(self.status())
+                    continue
             if one.sidecar:
                 one.started = one.ready = True
                 return True

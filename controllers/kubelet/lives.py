@@ -24,7 +24,13 @@ from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
 from controllers.kubelet.keeping import FILES, kept_by, text_of
 from controllers.kubelet.life import Life, revision_of
 from controllers.kubelet.machine import Machine
-from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
+from controllers.kubelet.mounting import (
+    objects_of_environment,
+    objects_of_volumes,
+    singular,
+    why_not_made,
+    why_not_mounted,
+)
 from controllers.kubelet.needs import SLICES, is_there
 from controllers.kubelet.orders import Orders, orders_of
 from controllers.kubelet.resizing import counts
@@ -337,10 +343,12 @@ class Lives:
         why = why_not_mounted(pod, self._claims)
         if why:
             return why
-        for volume, resource, name in objects_of_volumes(pod):
-            if self._informers[resource].get(pod["metadata"]["namespace"], name) is None:
+        for volume, resource, name, keys in objects_of_volumes(pod):
+            found = self._informers[resource].get(pod["metadata"]["namespace"], name)
+            why = why_not_made(found, resource, name, keys)
+            if why:
                 self._want(pod, resource, name)
-                return f'MountVolume.SetUp failed for volume "{volume}" : {singular(resource)} "{name}" not found'
+                return f'MountVolume.SetUp failed for volume "{volume}" : {why}'
         return ""
 
     def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:

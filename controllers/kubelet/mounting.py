@@ -5,7 +5,7 @@ Source: pkg/kubelet/volumemanager/populator (desired_state_of_world_populator.go
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from controllers.kit.informer import Lister
@@ -65,8 +65,8 @@ def csi_node(node: Mapping[str, Any]) -> dict[str, Any] | None:
 _SOURCES = (("configMap", "configmaps", "name"), ("secret", "secrets", "secretName"))
 
 
-def objects_of_volumes(pod: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield (volume, group resource, name) of each ConfigMap and Secret that a pod's volumes need."""
+def objects_of_volumes(pod: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Yield (volume, group resource, name, keys) of each ConfigMap and Secret that a pod's volumes need."""
     for volume in pod["spec"].get("volumes") or ():
         sources = [volume, *((volume.get("projected") or {}).get("sources") or ())]
         for number, source in enumerate(sources):
@@ -75,7 +75,23 @@ def objects_of_volumes(pod: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]
                 # In a projected volume a Secret is called by `name`, too.
                 named = (wanted or {}).get("name" if number else name)
                 if named and not (wanted or {}).get("optional"):
-                    yield volume["name"], resource, named
+                    yield volume["name"], resource, named, [one["key"] for one in wanted.get("items") or ()]
+
+
+def why_not_made(found: Mapping[str, Any] | None, resource: str, name: str, keys: Iterable[str]) -> str:
+    """Return why a volume cannot be made of a ConfigMap or Secret; empty where it can.
+
+    Source: pkg/volume/configmap/configmap.go, pkg/volume/secret/secret.go (MakePayload), v1.34.
+    """
+    if found is None:
+        return f'{singular(resource)} "{name}" not found'
+    held = {**(found.get("data") or {}), **(found.get("binaryData") or {})}
+    missing = next((key for key in keys if key not in held), None)
+    if missing is None:
+        return ""
+    if resource == "secrets":
+        return f"references non-existent secret key: {missing}"
+    return f"configmap references non-existent config key: {missing}"
 
 
 def objects_of_environment(container: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -23,6 +23,7 @@ PULLED: Final = Say(
 )
 PRESENT: Final = Say("Pulled", 'Container image "{image}" already present on machine')
 NOT_PULLED: Final = Say("Failed", 'Failed to pull image "{image}": {why}', True)
+NOT_INSPECTED: Final = Say("InspectFailed", "{why}", True)
 PULL_ERROR: Final = Say("Failed", "Error: {why}", True)
 PULL_BACKOFF: Final = Say("BackOff", 'Back-off pulling image "{image}"')
 CREATED: Final = Say("Created", "Created container: {container}")

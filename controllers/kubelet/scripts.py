@@ -25,8 +25,10 @@ from controllers.kubelet.runs import Run, begin
 from controllers.kubelet.shell.inside import Facts, look_inside
 from controllers.kubelet.shell.running import FOREVER_MS
 from controllers.kubelet.stages.answers import Answers
+from controllers.kubelet.stages.pods import Stages
 from controllers.kubelet.wire import NOWHERE, Present, Sending
 from controllers.log.stamps import unix_ms_of
+from controllers.registry.gotext import quoted
 
 WRITERS_MAX: Final = 16
 """Runs whose doings in a volume are told apart; of older ones the last state of each file is kept."""
@@ -38,6 +40,11 @@ VOLUMES_MAX: Final = 1_000
 """Volumes of which files are kept; the oldest are forgotten."""
 
 CLAIMS: Final = "persistentvolumeclaims"
+
+_UNSTARTED: Final = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: "
+    "unable to start container process: error during container init:"
+)
 
 _WATCHED: Final = ("configmaps", "nodes", CLAIMS, "secrets", "services")
 
@@ -129,6 +136,24 @@ class Scripts:
             if asked:
                 woken.append(uid)
         return woken
+
+    def lacks(self, pod: Mapping[str, Any], container: Container, stages: Stages) -> str:
+        """Return why a container cannot be started, as its runtime says it; empty: nothing is known to be amiss.
+
+        Source: github.com/opencontainers/runc, as containerd passes it on.
+        """
+        image = str(container.spec.get("image", ""))
+        words = container.spec.get("command") or (stages.is_shell(image) and container.spec.get("args")) or ()
+        program = str(next(iter(words), ""))
+        folder, _, name = program.rpartition("/")
+        spaced = any(letter.isspace() for letter in program)
+        missing = folder in ("", "/bin", "/usr/bin") and stages.answers.lacks(image, name)
+        if not missing and not (spaced and "$(" not in program):
+            return ""
+        if look_inside(pod, container.spec, self._facts, stages.answers).is_script([program]):
+            return ""
+        found = f"stat {program}: no such file or directory" if folder else "executable file not found in $PATH"
+        return f"{_UNSTARTED} exec: {quoted(program)}: {found}"
 
     def hooked(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> Hooked:
         """Return what `lifecycle.postStart` of this run of a container comes to, where it is a command."""

@@ -103,6 +103,11 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return path → text of an image's files."""
         return {one.path: one.text for one in self.files if fnmatchcase(image, one.image)}
 
+    def lacks(self, image: str, program: str) -> bool:
+        """Return whether the stages say of an image that it lacks just this program."""
+        found = next((one for one in self.programs if fnmatchcase(image, one.image)), None)
+        return found is not None and program in found.lacks
+
     def has(self, image: str, program: str) -> bool:
         """Return whether an image has a program."""
         found = next((one for one in self.programs if fnmatchcase(image, one.image)), None)

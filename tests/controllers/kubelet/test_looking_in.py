@@ -54,6 +54,18 @@ def test_one_that_ends_is_not_started_again() -> None:
     assert [row for row in lab.rows() if row.revision > revision and row.resource == "pods"] == []
 
 
+def test_one_that_is_to_show_something_ends_when_it_has_shown_it() -> None:
+    lab = Lab([node("n1"), pod("web")])
+    lab.run(10)
+    look(lab, stdin=True, command=["ps"])
+    look(lab, "second", stdin=True, command=["sh", "-c", "id; env"])
+    look(lab, "third", stdin=True, command=["env", "A=b", "server"])
+    lab.run(20)
+    first, second, third = ephemeral(lab)
+    assert first["state"]["terminated"]["exitCode"] == second["state"]["terminated"]["exitCode"] == 0
+    assert "running" in third["state"], "of that nothing is known"
+
+
 def test_one_goes_into_a_pod_that_crashes() -> None:
     lab = Lab([node("n1"), pod("web", image="crash:1")])
     lab.run(40)
