@@ -13,7 +13,7 @@ from clustersim.apiserver.messages import PROTOBUF, Request, Response, json_resp
 from clustersim.apiserver.negotiation import Wanted, wanted_of
 from clustersim.apiserver.routes import WATCH, Target
 from clustersim.apiserver.selection import Selection, selection_of
-from clustersim.apiserver.tables import age_by, partial, row, told_table
+from clustersim.apiserver.tables import age_by, partial, row, row_reader, told_table
 from clustersim.apiserver.virtual import ReadView
 from controllers.log.store import Gone, Stored
 from controllers.registry import fields
@@ -121,7 +121,8 @@ def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any],
     if want.form == "table":
         age = age_by(store.unix_ms())
         # Row by row: ten thousand documents at once keep the collector of garbage busy for longer than all else takes.
-        rows = [msgspec.Raw(_encode(row(kind, _document(stored), age, want))) for stored in page.items]
+        read = row_reader(kind, want)
+        rows = [msgspec.Raw(_encode(row(kind, stored.known or read(stored.data), age, want))) for stored in page.items]
         return json_response(told_table(kind, rows, metadata, want))
     if want.form == "metadata":
         items = [partial(_document(stored), want.version, kind.converted) for stored in page.items]

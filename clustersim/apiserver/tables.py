@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from functools import cache
+from typing import Any, Protocol, TypedDict
+
+import msgspec
 
 from clustersim.apiserver.negotiation import Wanted
 from controllers.kinds.columns import CREATED_AT
+from controllers.kinds.table import kind_of
 from controllers.log.stamps import human_duration, unix_ms_of
-from controllers.registry.kind import Column
+from controllers.registry.kind import Column, Kind
 from controllers.registry.schema import model
+
+_decode = msgspec.json.Decoder().decode
 
 Age = Callable[[str | None], str]
 
@@ -32,16 +38,24 @@ class Printed(Protocol):
 
 def age_by(now_unix_ms: int) -> Age:
     """Return the function from a timestamp to an age such as `5m`, at this moment of the session."""
+    known: dict[str | None, str] = {}
 
     def age(timestamp: str | None) -> str:
-        if not timestamp:
-            return "<unknown>"
-        try:
-            return human_duration((now_unix_ms - unix_ms_of(timestamp)) // 1000)
-        except ValueError:
-            return "<unknown>"
+        told = known.get(timestamp)
+        if told is None:
+            told = known[timestamp] = _age(now_unix_ms, timestamp)
+        return told
 
     return age
+
+
+def _age(now_unix_ms: int, timestamp: str | None) -> str:
+    if not timestamp:
+        return "<unknown>"
+    try:
+        return human_duration((now_unix_ms - unix_ms_of(timestamp)) // 1000)
+    except ValueError:
+        return "<unknown>"
 
 
 def definitions(kind: Printed) -> list[dict[str, Any]]:
@@ -66,7 +80,14 @@ def _description(column: Column) -> str:
 
 def row(kind: Printed, document: Mapping[str, Any], age: Age, want: Wanted) -> dict[str, Any]:
     """Return one row, with as much of the object as the client wants."""
-    cells = [column.cell(document, age) for column in kind.columns]
+    cells, worked_out = [], dict[Any, Any]()
+    for column in kind.columns:
+        subject: Any = document
+        if column.of is not None:
+            if column.of not in worked_out:
+                worked_out[column.of] = column.of(document)
+            subject = worked_out[column.of]
+        cells.append(column.cell(subject, age))
     entry: dict[str, Any] = {"cells": cells}
     if want.include == "Object":
         entry["object"] = document
@@ -75,6 +96,27 @@ def row(kind: Printed, document: Mapping[str, Any], age: Age, want: Wanted) -> d
     if conditions := kind.row_conditions(document):
         entry["conditions"] = conditions
     return entry
+
+
+def row_reader(kind: Kind, want: Wanted) -> Callable[[bytes], dict[str, Any]]:
+    """Return what decodes of an object's JSON what its row is made of."""
+    if want.include == "Object" or not kind.printed:
+        return _decode
+    return _reader(kind.resource)
+
+
+@cache
+def _reader(resource: str) -> Callable[[bytes], dict[str, Any]]:
+    return msgspec.json.Decoder(_taken({"metadata": True, **kind_of(resource).printed})).decode
+
+
+def _taken(mask: Any) -> Any:
+    """Return the type of what a mask takes of a value, or of each in a list."""
+    if mask is True:
+        return Any
+    members = {name: _taken(inner) for name, inner in mask.items()}
+    one = TypedDict("one", members, total=False)  # type: ignore[misc]
+    return one | list[one] | None
 
 
 def partial(document: Mapping[str, Any], version: str, converted: frozenset[str] = frozenset()) -> dict[str, Any]:

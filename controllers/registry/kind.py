@@ -193,7 +193,7 @@ class Column(NamedTuple):
     """Empty: a cell that no header stands above, as a printer of upstream has one."""
     type: Literal["string", "integer", "number", "boolean", "date"]
     description: str
-    cell: Callable[[Mapping[str, Any], Callable[[str | None], str]], Any]
+    cell: Callable[[Any, Callable[[str | None], str]], Any]
     priority: int = 0
     source: str = ""
     """`<struct>#<field>` whose description in the schema describes the column; empty: `description` does."""
@@ -201,6 +201,8 @@ class Column(NamedTuple):
     """Its cells name an object, as those of the column `NAME` do."""
     form: str = ""
     """How clients may print its cells; empty: as its type is printed."""
+    of: Callable[[Mapping[str, Any]], Any] | None = None
+    """What cells of several columns follow from: worked out once a row, `cell` gets it in the object's place."""
 
 
 Look = Callable[[str, str, str], Document | None]
@@ -439,6 +441,8 @@ class Kind:
     """Field selectors besides metadata.name and metadata.namespace."""
     unselectable: str = "field label not supported: {}"
     """How another field is refused where there are some, as upstream words it for the kind."""
+    printed: Mask = field(default_factory=dict)
+    """What its columns and the conditions of its rows read besides the metadata; empty: anything."""
     page: Mask = field(default_factory=dict)
     """What the page gets of it besides the metadata (docs/protocol.md)."""
     page_annotations: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from controllers.log.store import copy_object
 
 PODS: Final = 10_000
 BATCH: Final = 500
-ROUNDS: Final = 3
+ROUNDS: Final = 5
 PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 FORMS: Final = {
     "json": "application/json",
@@ -76,7 +76,10 @@ def _fill(store: SqlStore) -> None:
 
 
 def run() -> list[dict[str, Any]]:
-    """Return one row a form: milliseconds of a processor in the best of three rounds, megabytes of the answer."""
+    """Return one row a form: milliseconds of a processor for the first answer and for the best one, megabytes.
+
+    Between answers nothing of the objects is kept; the first is made by code that has not run yet.
+    """
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
@@ -95,5 +98,7 @@ def run() -> list[dict[str, Any]]:
             assert isinstance(answer, Response)
             assert answer.status == 200
         megabytes = round(len(answer.body) / 1e6, 1)
-        rows.append({"bench": "lists", "form": form, "pods": PODS, "ms": round(min(spent)), "megabytes": megabytes})
+        first, best = round(spent[0]), round(min(spent))
+        row = {"bench": "lists", "form": form, "pods": PODS, "first_ms": first, "ms": best, "megabytes": megabytes}
+        rows.append(row)
     return rows

@@ -70,14 +70,14 @@ def pod(
     ],
 )
 def test_each_state_has_its_word(document: dict[str, Any], ready: str, word: str) -> None:
-    assert (ready_cell(document, None), status_cell(document, None)) == (ready, word)
+    assert (ready_cell(printed(document), None), status_cell(printed(document), None)) == (ready, word)
 
 
 @pytest.mark.parametrize(("true", "word"), [(("Ready",), "Running"), ((), "NotReady")])
 def test_a_pod_of_which_a_part_goes_on_is_not_completed(true: tuple[str, ...], word: str) -> None:
     document = pod(DONE, true=true)
     document["status"]["containerStatuses"].append({"name": "side", **RUNNING})
-    assert (ready_cell(document, None), status_cell(document, None)) == ("1/2", word)
+    assert (ready_cell(printed(document), None), status_cell(printed(document), None)) == ("1/2", word)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_restarts_say_when_the_last_was() -> None:
     later = {"lastState": {"terminated": {"finishedAt": "2026-01-01T00:01:00Z"}}, "restartCount": 1, "started": True}
 
     def cell(document: dict[str, Any]) -> str:
-        return restarts_cell(document, lambda stamp: f"since {stamp}")
+        return restarts_cell(printed(document), lambda stamp: f"since {stamp}")
 
     assert cell(pod(RUNNING)) == "0"
     assert cell(pod({**RUNNING, **ended})) == "2 (since 2026-01-01T00:00:00Z ago)"

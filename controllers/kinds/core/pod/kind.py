@@ -13,7 +13,15 @@ from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
 from controllers.kinds.core.pod.counting import counted_otherwise
 from controllers.kinds.core.pod.eviction import EVICTION
-from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts_cell, row_conditions, status_cell
+from controllers.kinds.core.pod.printing import (
+    READ,
+    gates_cell,
+    printed,
+    ready_cell,
+    restarts_cell,
+    row_conditions,
+    status_cell,
+)
 from controllers.kinds.core.pod.statuses import STATUS_PART
 from controllers.kinds.core.proxying import proxy, to_pod
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
@@ -68,8 +76,8 @@ def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda document: str(at(document, *path) or "")
 
 
-def _or_none(*path: str) -> Callable[[Mapping[str, Any], Any], str]:
-    return lambda document, age: str(at(document, *path) or NONE)
+def _or_none(part: str, field: str) -> Callable[[Mapping[str, Any], Any], str]:
+    return lambda document, age: str((document.get(part) or {}).get(field) or NONE)
 
 
 def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
@@ -116,14 +124,21 @@ KIND: Final = Kind(
     warns_made=warnings.pod,
     columns=(
         NAME,
-        Column("Ready", "string", "The aggregate readiness state of this pod for accepting traffic.", ready_cell),
-        Column("Status", "string", "The aggregate status of the containers in this pod.", status_cell),
+        Column(
+            "Ready",
+            "string",
+            "The aggregate readiness state of this pod for accepting traffic.",
+            ready_cell,
+            of=printed,
+        ),
+        Column("Status", "string", "The aggregate status of the containers in this pod.", status_cell, of=printed),
         Column(
             "Restarts",
             "string",
             "The number of times the containers in this pod have been restarted and when "
             "the last container in this pod has restarted.",
             restarts_cell,
+            of=printed,
         ),
         AGE,
         Column("IP", "string", "", _or_none("status", "podIP"), 1, source="core_v1.PodStatus#podIP"),
@@ -139,6 +154,7 @@ KIND: Final = Kind(
         Column("Readiness Gates", "string", "", gates_cell, 1, source="core_v1.PodSpec#readinessGates"),
     ),
     row_conditions=row_conditions,
+    printed=READ,
     selectable={
         "spec.nodeName": _text("spec", "nodeName"),
         "spec.restartPolicy": _text("spec", "restartPolicy"),

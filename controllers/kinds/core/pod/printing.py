@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from controllers.kinds.columns import NONE
+from controllers.registry.kind import Mask
 from scheduler_core.api.document import at
 
 _ENDED: Final[Mapping[str, list[dict[str, str]]]] = {
@@ -23,6 +24,34 @@ _ENDED: Final[Mapping[str, list[dict[str, str]]]] = {
     "Failed": [{"type": "Completed", "status": "True", "reason": "Failed", "message": "The pod failed."}],
 }
 """The conditions of a row by phase: printers may show it apart."""
+
+_STATUSES: Final[Mask] = {
+    "name": True,
+    "ready": True,
+    "started": True,
+    "restartCount": True,
+    "state": True,
+    "lastState": True,
+}
+
+READ: Final[Mask] = {
+    "spec": {
+        "containers": {},
+        "initContainers": {"name": True, "restartPolicy": True},
+        "nodeName": True,
+        "readinessGates": {"conditionType": True},
+    },
+    "status": {
+        "phase": True,
+        "reason": True,
+        "podIP": True,
+        "nominatedNodeName": True,
+        "conditions": {"type": True, "status": True, "reason": True},
+        "initContainerStatuses": _STATUSES,
+        "containerStatuses": _STATUSES,
+    },
+}
+"""What the columns of pods read besides the metadata."""
 
 
 class Printed(NamedTuple):
@@ -42,7 +71,7 @@ def printed(document: Mapping[str, Any]) -> Printed:
     word, ready, restarts, restarted = _word(status), 0, 0, ""
     sidecars = _sidecars(spec)
     of_sidecars = 0, ""
-    for entry, name in _init_states(spec, status):
+    for entry, name in _init_states(spec, status) if status.get("initContainerStatuses") else ():
         restarts, restarted = _restarted(restarts, restarted, entry)
         if entry.get("name") in sidecars:
             of_sidecars = _restarted(*of_sidecars, entry)
@@ -60,26 +89,24 @@ def printed(document: Mapping[str, Any]) -> Printed:
     return Printed(ready, total, _of_deletion(document, status, word), restarts, restarted)
 
 
-def ready_cell(document: Mapping[str, Any], age: Any) -> str:
+def ready_cell(told: Printed, age: Any) -> str:
     """Return the cell of READY."""
-    told = printed(document)
     return f"{told.ready}/{told.total}"
 
 
-def status_cell(document: Mapping[str, Any], age: Any) -> str:
+def status_cell(told: Printed, age: Any) -> str:
     """Return the cell of STATUS: the phase, or the more telling reason of a container."""
-    return printed(document).word
+    return told.word
 
 
-def restarts_cell(document: Mapping[str, Any], age: Callable[[str | None], str]) -> str:
+def restarts_cell(told: Printed, age: Callable[[str | None], str]) -> str:
     """Return the cell of RESTARTS."""
-    told = printed(document)
     return f"{told.restarts} ({age(told.restarted)} ago)" if told.restarts and told.restarted else str(told.restarts)
 
 
 def gates_cell(document: Mapping[str, Any], age: Any) -> str:
     """Return the cell of READINESS GATES."""
-    gates = at(document, "spec", "readinessGates") or ()
+    gates = (document.get("spec") or {}).get("readinessGates") or ()
     if not gates:
         return NONE
     return f"{sum(1 for gate in gates if _true(document.get('status') or {}, gate.get('conditionType')))}/{len(gates)}"
@@ -87,7 +114,7 @@ def gates_cell(document: Mapping[str, Any], age: Any) -> str:
 
 def row_conditions(document: Mapping[str, Any]) -> list[dict[str, str]] | None:
     """Return the conditions of the row of a pod that has ended."""
-    return _ENDED.get(at(document, "status", "phase") or "")
+    return _ENDED.get((document.get("status") or {}).get("phase") or "")
 
 
 def _word(status: Mapping[str, Any]) -> str:
@@ -130,7 +157,7 @@ def _of_containers(
             word = waiting["reason"]
         elif ended is not None:
             word = _end(ended)
-        elif entry.get("ready") and at(entry, "state", "running") is not None:
+        elif entry.get("ready") and (entry.get("state") or {}).get("running") is not None:
             running = True
             ready += 1
     if word == "Completed" and running:
@@ -158,7 +185,8 @@ def _end(ended: Mapping[str, Any]) -> str:
 
 
 def _restarted(count: int, newest: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-    ended = at(entry, "lastState", "terminated", "finishedAt") or ""
+    last = entry.get("lastState")
+    ended = (at(last, "terminated", "finishedAt") or "") if last else ""
     return count + (entry.get("restartCount") or 0), max(newest, ended)
 
 
