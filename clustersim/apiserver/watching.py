@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
@@ -186,6 +186,13 @@ class Encoder:
             return self._event(verb, partial(decoded, self._want.version, self._kind.converted))
         return self._table_line(verb, [decoded], decoded["metadata"].get("resourceVersion", ""))
 
+    def lines(self, verb: str, items: Sequence[bytes]) -> Iterator[bytes]:
+        """Yield an event of each of many objects that are given as JSON."""
+        if self._want.form == "objects" and self._want.media == PROTOBUF:
+            yield from protobuf.watch_frames(verb, self._kind.api_version, self._kind.kind, items)
+        else:
+            yield from (self.line(verb, data) for data in items)
+
     def _table_line(self, verb: str, documents: list[Mapping[str, Any]], version: str) -> bytes:
         metadata = {"resourceVersion": version}
         age = age_by(self.now_unix_ms)
@@ -325,7 +332,7 @@ async def _shown_alone(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
 
 def _head(plan: WatchPlan, encoder: Encoder) -> bytes:
     """Return what a watch begins with, and let go of the objects."""
-    head = b"".join(encoder.line("ADDED", stored.data) for stored in plan.initial)
+    head = b"".join(encoder.lines("ADDED", [stored.data for stored in plan.initial]))
     plan.initial.clear()
     return head + encoder.bookmark(plan.after, initial_end=True) if plan.send_initial_end else head
 

@@ -16,9 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clustersim.apiserver import protobuf
+from clustersim.apiserver.messages import PROTOBUF
+from clustersim.apiserver.negotiation import Wanted
 from clustersim.apiserver.protobuf import fields, stencils
 from clustersim.apiserver.protobuf.fields import Field
 from clustersim.apiserver.protobuf.messages import writer_of
+from clustersim.apiserver.watching import Encoder
+from controllers.kinds.table import kind_of
 from tests.tools.plainprotobuf import message, plain_list
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "kinds"
@@ -102,6 +106,14 @@ def test_pods_that_are_alike_are_written_by_a_stencil(monkeypatch: pytest.Monkey
     assert protobuf.encode_list("v1", "Pod", HEAD, items) == plain_list("v1", "Pod", HEAD, items)
     assert 2 <= len(alone) < 20
     listed("v1", "Pod", pods)
+
+
+def test_a_watch_begins_with_what_each_object_s_frame_would_be() -> None:
+    pods = [pod(number) for number in range(100)]
+    frames = list(protobuf.watch_frames("ADDED", "v1", "Pod", [encode(one) for one in pods]))
+    assert frames == [protobuf.watch_frame("ADDED", one) for one in pods]
+    encoder = Encoder(kind_of("pods"), Wanted("objects", media=PROTOBUF), 0)
+    assert list(encoder.lines("ADDED", [encode(one) for one in pods])) == frames
 
 
 def test_what_nothing_is_like_is_written_by_itself() -> None:

@@ -78,7 +78,7 @@ def _fill(store: SqlStore) -> None:
 def run() -> list[dict[str, Any]]:
     """Return one row a form: milliseconds of a processor for the first answer and for the best one, megabytes.
 
-    Between answers nothing of the objects is kept; the first is made by code that has not run yet.
+    No object is remembered from one answer to the next; the first one is made by code that has not run yet.
     """
     from django.core.management import call_command
 

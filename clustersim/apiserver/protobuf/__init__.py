@@ -11,5 +11,6 @@ from clustersim.apiserver.protobuf.encoding import encode as encode
 from clustersim.apiserver.protobuf.encoding import encode_json as encode_json
 from clustersim.apiserver.protobuf.encoding import encode_list as encode_list
 from clustersim.apiserver.protobuf.encoding import watch_frame as watch_frame
+from clustersim.apiserver.protobuf.encoding import watch_frames as watch_frames
 from clustersim.apiserver.protobuf.fields import MAGIC as MAGIC
 from clustersim.apiserver.protobuf.fields import is_known as is_known

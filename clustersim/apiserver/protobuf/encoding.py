@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -41,6 +41,16 @@ def watch_frame(verb: str, document: Mapping[str, Any]) -> bytes:
     """
     body = encode(document)
     assert body is not None, "a watch in protobuf is of a kind that has it"
+    return _framed(verb, body)
+
+
+def watch_frames(verb: str, api_version: str, kind: str, items: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the events of many objects of one kind, which are given as JSON, each as `watch_frame` returns it."""
+    for written in written_items(message_of(api_version, kind), items):
+        yield _framed(verb, _envelope(api_version, kind, written))
+
+
+def _framed(verb: str, body: bytes) -> bytes:
     event = delimited(1, verb.encode()) + delimited(2, delimited(1, body))
     return len(event).to_bytes(4, "big") + event
 
