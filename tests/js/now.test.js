@@ -72,6 +72,16 @@ test("a refused pod says why, with the scheduler's own counts", () => {
   assert.deepEqual(storyOf(room, /** @type {any} */ (waiting))[1], { key: "room", values: { node: "n2", count: 2 }, atMs: 4_000 });
 });
 
+test("a pod whose container cannot run says why, and not that its image is pulled", () => {
+  const waits = (/** @type {object} */ waiting) => /** @type {any} */ (pod("web-1", { nodeName: "n1" }, {
+    phase: "Pending", containerStatuses: [{ name: "c", state: { waiting } }] }));
+  const wrong = waits({ reason: "CreateContainerConfigError", message: 'configmap "app" not found' });
+  assert.deepEqual(storyOf(viewOf([wrong]), wrong).at(-1),
+    { key: "is_waiting", values: { why: 'CreateContainerConfigError: configmap "app" not found' }, atMs: null });
+  const made = waits({ reason: "ContainerCreating" });
+  assert.equal(storyOf(viewOf([made]), made).at(-1)?.key, "is_pulling");
+});
+
 test("a placed pod says by what its node won", () => {
   const placed = pod("web-1", { nodeName: "n9" }, { phase: "Running" });
   const because = (/** @type {object} */ change) => {

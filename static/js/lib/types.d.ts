@@ -97,7 +97,7 @@ export interface PodSlim extends Slim {
       name: string;
       ready?: boolean;
       restartCount?: number;
-      state?: { waiting?: { reason?: string }; running?: object; terminated?: { reason?: string; exitCode?: number } };
+      state?: { waiting?: { reason?: string; message?: string }; running?: object; terminated?: { reason?: string; exitCode?: number } };
     }[];
     [field: string]: any;
   };

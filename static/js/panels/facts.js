@@ -214,7 +214,8 @@ function classLink(name, scope) {
  */
 function containerLine(pod, container, t) {
   const status = pod.status?.containerStatuses?.find((candidate) => candidate.name === container.name);
-  const waiting = status?.state?.waiting?.reason ?? status?.state?.terminated?.reason;
+  const waits = status?.state?.waiting;
+  const waiting = waits?.message ? `${waits.reason}: ${waits.message}` : waits?.reason ?? status?.state?.terminated?.reason;
   const restarts = status?.restartCount ? ` · ${t("f_restarts", { count: status.restartCount })}` : "";
   return element("div", { class: "line" }, [
     element("code", {}, container.image ?? container.name), waiting ? ` ${waiting}` : "", restarts,

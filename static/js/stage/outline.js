@@ -9,6 +9,7 @@
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { endReason } from "../state/eviction.js";
+import { waitOf } from "../state/selectors.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { number, text } from "../lib/text.js";
@@ -214,7 +215,7 @@ function updatePod(item, glyph, tabIndex, lang) {
   const button = /** @type {HTMLElement} */ (item.firstElementChild);
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
-  const reason = glyph.pod ? endReason(glyph.pod) : "";
+  const reason = glyph.pod ? endReason(glyph.pod) || (waitOf(glyph.pod)?.reason ?? "") : "";
   setText(button, [glyph.spoken, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason,
     glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(", "));
 }

@@ -5,7 +5,7 @@ import { fitReasons } from "../lib/sentences.js";
 import { counted } from "../lib/text.js";
 import { placeOf, POINTS } from "../lib/trace.js";
 import { saidKey } from "./people.js";
-import { compareNames, conditionOf, cycleUnderWay, objectsOf, podState } from "./selectors.js";
+import { compareNames, conditionOf, cycleUnderWay, objectsOf, podState, waitOf } from "./selectors.js";
 import { whyUndecided } from "./undecided.js";
 
 /** Points of the mini rail: those at which something is decided. @type {readonly Point[]} */
@@ -103,7 +103,9 @@ export function storyOf(view, pod, lang = "en") {
   if (!tries.length) lines.push(...waitingLine(view, pod, lang));
   if (pod.spec?.nodeName) lines.push(placedLine(pod.spec.nodeName, placed));
   const state = podState(pod);
-  if (pod.spec?.nodeName && state !== "bound") lines.push({ key: `is_${state}`, values: {}, atMs: null });
+  const waits = waitOf(pod);
+  if (waits) lines.push({ key: "is_waiting", values: { why: waits.message ? `${waits.reason}: ${waits.message}` : waits.reason }, atMs: null });
+  else if (pod.spec?.nodeName && state !== "bound") lines.push({ key: `is_${state}`, values: {}, atMs: null });
   return lines;
 }
 

@@ -1,7 +1,7 @@
 // The pods of a card: each is named as long as there is a place for its name, in one column or in two.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podRowAt, podsArea } from "../../../static/js/stage/card.js";
+import { podRowAt, podsArea, requestsOf } from "../../../static/js/stage/card.js";
 
 /** @import { NodeModel } from "../../../static/js/stage/model.js" */
 /** @import { TileState } from "../../../static/js/stage/tile-parts.js" */
@@ -29,4 +29,16 @@ test("of more pods than both columns name the last place says how many, and few 
   assert.deepEqual(keys, ["default/p0", "default/p1", "default/p2", "default/p3", "default/p4", undefined]);
   assert.equal(podsArea(box(314, 167), node(3), still).columns, 1);
   assert.equal(podsArea(box(230, 167), node(4), still).columns, 1, "two columns would cut the names");
+});
+
+test("a pod whose container cannot run says why in its row, and one that is being made that it is", () => {
+  const pen = /** @type {any} */ ({ lang: "en", nowMs: 0 });
+  const row = (/** @type {string} */ phase, /** @type {object} */ state) => requestsOf(pen, /** @type {any} */ ({
+    state: phase === "Running" ? "running" : "pulling", cpuMilli: 500, memoryBytes: 0, endsAtMs: null,
+    pod: { metadata: { name: "p" }, spec: { nodeName: "n1" }, status: { phase, containerStatuses: [{ name: "c", state }] } },
+  }))[0];
+  assert.equal(row("Running", { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s" } }), "CrashLoopBackOff");
+  assert.equal(row("Pending", { waiting: { reason: "CreateContainerConfigError" } }), "CreateContainerConfigError");
+  assert.equal(row("Pending", { waiting: { reason: "ContainerCreating" } }), "state.pulling");
+  assert.equal(row("Running", { running: {} }), "500m CPU");
 });

@@ -345,6 +345,7 @@ export const EN = {
   story_placed_most: "→ {node}: {points} {points|point|points}, the most of {feasible} {feasible|node|nodes} that fit",
   story_placed_lot: "→ {node}: drawn among {best} with {points} {points|point|points} each",
   story_is_pulling: "its image is pulled",
+  story_is_waiting: "a container waits: {why}",
   story_is_running: "it runs",
   story_is_succeeded: "it has finished",
   story_is_failed: "it has failed",

@@ -345,6 +345,7 @@ export const ZH_HANS = {
   story_placed_most: "→ {node}：{points} 分，在 {feasible} 个合适的节点中最高",
   story_placed_lot: "→ {node}：在同为 {points} 分的 {best} 个中抽签",
   story_is_pulling: "正在拉取镜像",
+  story_is_waiting: "容器在等待：{why}",
   story_is_running: "正在运行",
   story_is_succeeded: "已完成",
   story_is_failed: "已失败",
