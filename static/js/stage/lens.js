@@ -125,8 +125,10 @@ export function mountLens(host) {
  * @param {Lang} lang
  */
 function stateWords(glyph, lang) {
-  const reason = glyph.pod ? endReason(glyph.pod) || (waitOf(glyph.pod)?.reason ?? "") : "";
-  return [text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : "",
+  const waits = glyph.pod ? waitOf(glyph.pod)?.reason ?? "" : "";
+  const reason = (glyph.pod ? endReason(glyph.pod) : "") || waits;
+  // What cannot run is not pulled.
+  return [waits && glyph.state === "pulling" ? "" : text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : "",
     glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(" · ");
 }
 

@@ -215,8 +215,10 @@ function updatePod(item, glyph, tabIndex, lang) {
   const button = /** @type {HTMLElement} */ (item.firstElementChild);
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
-  const reason = glyph.pod ? endReason(glyph.pod) || (waitOf(glyph.pod)?.reason ?? "") : "";
-  setText(button, [glyph.spoken, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason,
+  const waits = glyph.pod ? waitOf(glyph.pod)?.reason ?? "" : "";
+  const reason = (glyph.pod ? endReason(glyph.pod) : "") || waits;
+  const state = waits && glyph.state === "pulling" ? "" : text(lang, `state.${glyph.state}`);
+  setText(button, [glyph.spoken, state, glyph.old ? text(lang, "pod.old") : "", reason,
     glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(", "));
 }
 
