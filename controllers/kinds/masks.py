@@ -10,4 +10,9 @@ REVISION: Final = "deployment.kubernetes.io/revision"
 """The annotation that tells which template of a Deployment is the newest."""
 
 CONDITIONS: Final[Mask] = {"type": True, "status": True, "reason": True, "message": True, "lastTransitionTime": True}
+INIT_STATE: Final[Mask] = {
+    "waiting": True,
+    "running": {},
+    "terminated": {"exitCode": True, "reason": True},
+}
 CONTAINERS: Final[Mask] = {"name": True, "image": True, "restartPolicy": True, "resources": {"requests": True}}

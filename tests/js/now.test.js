@@ -82,6 +82,32 @@ test("a pod whose container cannot run says why, and not that its image is pulle
   assert.equal(storyOf(viewOf([made]), made).at(-1)?.key, "is_pulling");
 });
 
+test("a pod whose init container fails, or runs, says so", () => {
+  const at = (/** @type {object} */ state) => {
+    const one = /** @type {any} */ (pod("web-1", { nodeName: "n1", initContainers: [{ name: "i" }] }, {
+      phase: "Pending", initContainerStatuses: [{ name: "i", state }],
+      containerStatuses: [{ name: "c", state: { waiting: { reason: "PodInitializing" } } }] }));
+    return storyOf(viewOf([one]), one).at(-1);
+  };
+  assert.deepEqual(at({ waiting: { reason: "CrashLoopBackOff", message: "back-off 10s" } }),
+    { key: "is_waiting", values: { why: "Init:CrashLoopBackOff: back-off 10s" }, atMs: null });
+  assert.deepEqual(at({ terminated: { reason: "Error", exitCode: 1 } })?.values, { why: "Init:Error" });
+  assert.deepEqual(at({ running: {} }), { key: "is_preparing", values: { name: "i", why: "Init:0/1" }, atMs: null });
+  assert.equal(at({ terminated: { reason: "Completed", exitCode: 0 } })?.key, "is_pulling");
+});
+
+test("a pod whose volumes are not there says why until its node tells something newer", () => {
+  const one = /** @type {any} */ (pod("web-1", { nodeName: "n1" }, {
+    phase: "Pending", containerStatuses: [{ name: "c", state: { waiting: { reason: "ContainerCreating" } } }] }));
+  const event = (/** @type {string} */ reason, /** @type {string} */ message, /** @type {number} */ revision) => /** @type {any} */ ({
+    resource: "events", metadata: { name: reason, namespace: one.metadata.namespace, resourceVersion: String(revision) }, reason, message,
+    involvedObject: { kind: "Pod", namespace: one.metadata.namespace, name: "web-1" } });
+  const wrong = event("FailedMount", 'MountVolume.SetUp failed for volume "v" : configmap "app" not found', 9);
+  assert.deepEqual(storyOf(viewOf([one, event("Scheduled", "", 5), wrong]), one).at(-1),
+    { key: "is_waiting", values: { why: `FailedMount: ${wrong.message}` }, atMs: null });
+  assert.equal(storyOf(viewOf([one, wrong, event("Pulling", "", 12)]), one).at(-1)?.key, "is_pulling");
+});
+
 test("a placed pod says by what its node won", () => {
   const placed = pod("web-1", { nodeName: "n9" }, { phase: "Running" });
   const because = (/** @type {object} */ change) => {
@@ -96,6 +122,6 @@ test("a placed pod says by what its node won", () => {
 
 test("every line of a story has its words", () => {
   for (const key of ["made", "queued", "untaken", "tried", "refused", "refused_why", "room", "placed", "placed_only", "placed_most", "placed_lot",
-    "is_pulling", "is_running", "is_succeeded", "is_failed", "is_terminating"])
+    "is_pulling", "is_waiting", "is_preparing", "is_running", "is_succeeded", "is_failed", "is_terminating"])
     assert.ok(/** @type {Record<string, string>} */ (EN)[`story_${key}`], key);
 });

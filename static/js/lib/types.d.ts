@@ -99,6 +99,11 @@ export interface PodSlim extends Slim {
       restartCount?: number;
       state?: { waiting?: { reason?: string; message?: string }; running?: object; terminated?: { reason?: string; exitCode?: number } };
     }[];
+    initContainerStatuses?: {
+      name: string;
+      restartCount?: number;
+      state?: { waiting?: { reason?: string; message?: string }; running?: object; terminated?: { reason?: string; exitCode?: number } };
+    }[];
     [field: string]: any;
   };
 }

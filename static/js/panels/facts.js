@@ -12,6 +12,7 @@ import { whyUndecided } from "../state/undecided.js";
 import { cpuWith, loadsOf } from "../state/load.js";
 import { usageOf } from "../state/usage.js";
 import { keyOf } from "../state/view.js";
+import { UNMOUNTED, waitIn } from "../state/waits.js";
 import { link, LINKS_MAX, pairs } from "./fact-parts.js";
 import { serviceFacts } from "./service-facts.js";
 
@@ -107,6 +108,9 @@ function podFacts(pod, scope) {
   if (spec?.schedulerName && spec.schedulerName !== "default-scheduler") facts.push([t("f_scheduler"), spec.schedulerName]);
   const claims = claimsOf(pod);
   if (claims.length) facts.push([t("f_volumes"), claims.map((name) => claimLine(pod, name, scope))]);
+  const waits = waitIn(view, pod);
+  if (waits?.reason === UNMOUNTED) facts.splice(2, 0, [t("f_waits"), `${waits.reason}: ${waits.message}`]);
+  if (spec?.initContainers?.length) facts.push([t("f_inits"), spec.initContainers.map((one) => containerLine(pod, one, t))]);
   facts.push([t("f_containers"), (spec?.containers ?? []).map((container) => containerLine(pod, container, t))]);
   facts.push(...conditions(pod, t));
   return facts;
@@ -213,7 +217,8 @@ function classLink(name, scope) {
  * @param {Scope["t"]} t
  */
 function containerLine(pod, container, t) {
-  const status = pod.status?.containerStatuses?.find((candidate) => candidate.name === container.name);
+  const statuses = [...pod.status?.initContainerStatuses ?? [], ...pod.status?.containerStatuses ?? []];
+  const status = statuses.find((candidate) => candidate.name === container.name);
   const waits = status?.state?.waiting;
   const waiting = waits?.message ? `${waits.reason}: ${waits.message}` : waits?.reason ?? status?.state?.terminated?.reason;
   const restarts = status?.restartCount ? ` · ${t("f_restarts", { count: status.restartCount })}` : "";

@@ -5,7 +5,6 @@
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
 import { endReason } from "../state/eviction.js";
-import { waitOf } from "../state/selectors.js";
 import { usedShare } from "../state/usage.js";
 import { formatMemory, formatRequests } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
@@ -239,8 +238,7 @@ export function requestsOf(pen, glyph) {
     const left = `${Math.max(0, Math.ceil((glyph.endsAtMs - pen.nowMs) / 1000))} s`;
     return [`${text(pen.lang, "state.terminating")} ${left}`, left];
   }
-  const waits = glyph.pod && waitOf(glyph.pod);
-  if (waits) return [waits.reason];
+  if (glyph.waits) return [glyph.waits.reason];
   if (glyph.state !== "running") return [text(pen.lang, `state.${glyph.state}`)];
   if (glyph.old) return [text(pen.lang, "pod.old")];
   return [formatRequests(glyph.cpuMilli, glyph.memoryBytes) || text(pen.lang, "stage.noRequests"), formatRequests(glyph.cpuMilli, 0)].filter(Boolean);

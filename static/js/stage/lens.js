@@ -9,7 +9,7 @@ import { endReason } from "../state/eviction.js";
 import { formatAsked, formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
-import { podRequests, waitOf } from "../state/selectors.js";
+import { podRequests } from "../state/selectors.js";
 import { h } from "../dom/h.js";
 import { stateOf } from "./field.js";
 import { drawSmallTile } from "./tiles.js";
@@ -125,7 +125,7 @@ export function mountLens(host) {
  * @param {Lang} lang
  */
 function stateWords(glyph, lang) {
-  const waits = glyph.pod ? waitOf(glyph.pod)?.reason ?? "" : "";
+  const waits = glyph.waits?.reason ?? "";
   const reason = (glyph.pod ? endReason(glyph.pod) : "") || waits;
   // What cannot run is not pulled.
   return [waits && glyph.state === "pulling" ? "" : text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : "",

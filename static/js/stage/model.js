@@ -8,10 +8,12 @@
 /** @import { Rollout } from "../state/rollouts.js" */
 /** @import { Difference, Mark } from "./difference.js" */
 /** @import { Group } from "../state/groups.js" */
+/** @import { Wait } from "../state/waits.js" */
 import { isOld, rolloutsOf, templatesMaker } from "../state/rollouts.js";
 import {
   cycleUnderWay, isTerminal, leader, objectAt, objectsOf, podRequests, podState, queueOfLeader, remembered,
 } from "../state/selectors.js";
+import { unmounted as unmountedIn, waitOf } from "../state/waits.js";
 import { fullKey, saidKey, saidName } from "../state/people.js";
 import { groupOf, sortedGroups } from "../state/groups.js";
 import { unseenPods } from "./lanes-model.js";
@@ -36,6 +38,7 @@ import { nodeModels, redraw, zonesOf } from "./node-model.js";
  * @property {boolean} ghost a nominated pod, drawn on a node that it is not on and takes nothing of
  * @property {Mark} [mark] what became of it since a held moment
  * @property {boolean} old made of a template that has been replaced since
+ * @property {Wait | null} waits why it does not run yet
  * @property {PodSlim | null} pod
  */
 
@@ -90,16 +93,17 @@ export function modelMaker() {
   const readTemplates = templatesMaker();
   /** @type {Map<string, Group>} */
   let groups = new Map();
-  /** @type {{inputs: unknown[], model: Model, told: ReadonlySet<string>, ghosts: ReadonlyMap<string, readonly Glyph[]>} | null} `told`: pods that the scheduler says more of than they themselves */
+  /** @type {{inputs: unknown[], model: Model, told: ReadonlySet<string>, ghosts: ReadonlyMap<string, readonly Glyph[]>, unmounted: ReadonlyMap<string, string>} | null} `told`: pods that the scheduler says more of than they themselves */
   let last = null;
 
   return (view, ui) => {
     const queue = queueOfLeader(view);
     const templates = readTemplates(view);
     const who = whoIs(view.people, NOTHING);
+    const unmounted = kept(unmountedIn(view), last?.unmounted);
     const inputs = [
       objectsOf(view, "pods"), objectsOf(view, "nodes"),
-      objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy, who, templates,
+      objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy, who, templates, unmounted,
     ];
     if (last && inputs.every((input, index) => input === last?.inputs[index])) return last.model;
     const before = last && last.inputs[4] === ui.colourBy && last.inputs[5] === who ? last : null;
@@ -109,13 +113,14 @@ export function modelMaker() {
     /** @type {(pod: PodSlim, key: string) => Glyph} */
     const draw = (pod, key) => {
       const place = { key, state: fates.get(key) ?? stateOf(pod, assumed.has(key)), node: pod.spec?.nodeName || assumed.get(key) || "",
-        old: isOld(templates, pod) };
+        old: isOld(templates, pod), waits: waitOf(pod, unmounted.get(key)) };
       const glyph = before?.model.pods.get(key);
-      const same = glyph?.pod === pod && glyph.state === place.state && glyph.node === place.node && glyph.old === place.old;
+      const same = glyph?.pod === pod && glyph.state === place.state && glyph.node === place.node && glyph.old === place.old
+        && glyph.waits?.message === place.waits?.message;
       return same ? glyph : makeGlyph(view, pod, place, ui.colourBy, groups);
     };
     const pods = /** @type {ReadonlyMap<string, PodSlim>} */ (objectsOf(view, "pods"));
-    const told = new Set([...assumed.keys(), ...fates.keys()]);
+    const told = new Set([...assumed.keys(), ...fates.keys(), ...unmounted.keys()]);
     const asked = templates === before?.inputs[6] ? new Set([...told, ...before.told]) : null;
     const drawn = redraw(pods, before?.model.pods ?? NO_GLYPHS, asked, draw);
     const ghosts = ghostsOf(drawn.waiting);
@@ -127,7 +132,7 @@ export function modelMaker() {
       say: sayer(view, drawn.glyphs), groups: sortedGroups(groups, drawn.glyphs), queue, unseen,
       // Most of the time no pod is of an older template, and there is nothing to count.
       rollouts: drawn.aged ? rolloutsOf(templates, pods.values()) : [] };
-    last = { inputs, model, told, ghosts };
+    last = { inputs, model, told, ghosts, unmounted };
     return model;
   };
 }
@@ -136,6 +141,15 @@ export function modelMaker() {
 const NO_GLYPHS = new Map();
 /** @type {ReadonlyMap<string, NodeModel>} */
 const NO_NODES = new Map();
+
+/**
+ * The map before, where the new one holds the same.
+ * @param {ReadonlyMap<string, string>} now
+ * @param {ReadonlyMap<string, string>} [before]
+ */
+function kept(now, before) {
+  return before && before.size === now.size && [...now].every(([key, value]) => before.get(key) === value) ? before : now;
+}
 
 /** Second key of answers that depend on one list alone. */
 const NOTHING = {};
@@ -235,12 +249,12 @@ function stateOf(pod, isAssumed) {
 /**
  * @param {View} view
  * @param {PodSlim} pod
- * @param {{key: string, state: PodState | Fate, node: string, old: boolean}} place
+ * @param {{key: string, state: PodState | Fate, node: string, old: boolean, waits: Wait | null}} place
  * @param {Ui["colourBy"]} colourBy
  * @param {Map<string, Group>} groups
  * @returns {Glyph}
  */
-function makeGlyph(view, pod, { key, state, node, old }, colourBy, groups) {
+function makeGlyph(view, pod, { key, state, node, old, waits }, colourBy, groups) {
   const requests = podRequests(pod);
   const group = groupOf(view, pod, colourBy, groups);
   const deleted = pod.metadata.deletionTimestamp;
@@ -261,6 +275,7 @@ function makeGlyph(view, pod, { key, state, node, old }, colourBy, groups) {
     ghost: false,
     old,
     endsAtMs: deleted ? Date.parse(deleted) - view.epochMs : null,
+    waits,
     pod,
   };
 }

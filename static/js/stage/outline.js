@@ -9,7 +9,6 @@
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { endReason } from "../state/eviction.js";
-import { waitOf } from "../state/selectors.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { number, text } from "../lib/text.js";
@@ -215,7 +214,7 @@ function updatePod(item, glyph, tabIndex, lang) {
   const button = /** @type {HTMLElement} */ (item.firstElementChild);
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
-  const waits = glyph.pod ? waitOf(glyph.pod)?.reason ?? "" : "";
+  const waits = glyph.waits?.reason ?? "";
   const reason = (glyph.pod ? endReason(glyph.pod) : "") || waits;
   const state = waits && glyph.state === "pulling" ? "" : text(lang, `state.${glyph.state}`);
   setText(button, [glyph.spoken, state, glyph.old ? text(lang, "pod.old") : "", reason,

@@ -5,8 +5,9 @@ import { fitReasons } from "../lib/sentences.js";
 import { counted } from "../lib/text.js";
 import { placeOf, POINTS } from "../lib/trace.js";
 import { saidKey } from "./people.js";
-import { compareNames, conditionOf, cycleUnderWay, objectsOf, podState, waitOf } from "./selectors.js";
+import { compareNames, conditionOf, cycleUnderWay, objectsOf, podState } from "./selectors.js";
 import { whyUndecided } from "./undecided.js";
+import { waitIn } from "./waits.js";
 
 /** Points of the mini rail: those at which something is decided. @type {readonly Point[]} */
 export const RAIL = ["PreFilter", "Filter", "Score", "Reserve", "Permit", "Bind"];
@@ -103,8 +104,9 @@ export function storyOf(view, pod, lang = "en") {
   if (!tries.length) lines.push(...waitingLine(view, pod, lang));
   if (pod.spec?.nodeName) lines.push(placedLine(pod.spec.nodeName, placed));
   const state = podState(pod);
-  const waits = waitOf(pod);
-  if (waits) lines.push({ key: "is_waiting", values: { why: waits.message ? `${waits.reason}: ${waits.message}` : waits.reason }, atMs: null });
+  const waits = waitIn(view, pod);
+  if (waits?.init) lines.push({ key: "is_preparing", values: { name: waits.init, why: waits.reason }, atMs: null });
+  else if (waits) lines.push({ key: "is_waiting", values: { why: waits.message ? `${waits.reason}: ${waits.message}` : waits.reason }, atMs: null });
   else if (pod.spec?.nodeName && state !== "bound") lines.push({ key: `is_${state}`, values: {}, atMs: null });
   return lines;
 }

@@ -403,21 +403,6 @@ export function podState(pod, assumed) {
   return waiting ? "pulling" : "bound";
 }
 
-/** What a container waits for that is merely being made. */
-const BEING_MADE = new Set(["", "ContainerCreating", "PodInitializing"]);
-
-/**
- * Why a container of a pod waits, in the kubelet's words (`CrashLoopBackOff`) and as its sentence; null: none does, but to be made.
- * @param {PodSlim} pod
- * @returns {{reason: string, message: string} | null}
- */
-export function waitOf(pod) {
-  if (pod.metadata.deletionTimestamp) return null;
-  const waits = (pod.status?.containerStatuses ?? []).map((status) => status.state?.waiting)
-    .find((waiting) => waiting && !BEING_MADE.has(waiting.reason ?? ""));
-  return waits ? { reason: waits.reason ?? "", message: waits.message ?? "" } : null;
-}
-
 /**
  * The name of what made a pod: its Deployment where a ReplicaSet stands between, else its owner, else itself.
  * @param {View} view

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podRowAt, podsArea, requestsOf } from "../../../static/js/stage/card.js";
+import { waitOf } from "../../../static/js/state/waits.js";
 
 /** @import { NodeModel } from "../../../static/js/stage/model.js" */
 /** @import { TileState } from "../../../static/js/stage/tile-parts.js" */
@@ -35,7 +36,7 @@ test("a pod whose container cannot run says why in its row, and one that is bein
   const pen = /** @type {any} */ ({ lang: "en", nowMs: 0 });
   const row = (/** @type {string} */ phase, /** @type {object} */ state) => requestsOf(pen, /** @type {any} */ ({
     state: phase === "Running" ? "running" : "pulling", cpuMilli: 500, memoryBytes: 0, endsAtMs: null,
-    pod: { metadata: { name: "p" }, spec: { nodeName: "n1" }, status: { phase, containerStatuses: [{ name: "c", state }] } },
+    waits: waitOf(/** @type {any} */ ({ metadata: { name: "p" }, spec: { nodeName: "n1" }, status: { phase, containerStatuses: [{ name: "c", state }] } })),
   }))[0];
   assert.equal(row("Running", { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s" } }), "CrashLoopBackOff");
   assert.equal(row("Pending", { waiting: { reason: "CreateContainerConfigError" } }), "CreateContainerConfigError");

@@ -150,3 +150,17 @@ test("what a node uses is what its running pods use, and the node itself; of a s
   const silent = { ...n1, status: { ...n1.status, conditions: [{ type: "Ready", status: "Unknown" }] } };
   assert.equal(modelMaker()(viewOf([silent, uses]), UI).nodes.get("n1")?.usage, null);
 });
+
+test("a pod whose volumes are not there is drawn anew when its node says so, and again when that is over", () => {
+  const make = modelMaker();
+  const view = viewOf([node("n1"), pod("a", { nodeName: "n1" }, {
+    phase: "Pending", containerStatuses: [{ name: "c", state: { waiting: { reason: "ContainerCreating" } } }] })]);
+  assert.equal(make(view, UI).pods.get("default/a")?.waits, null);
+  const event = (/** @type {string} */ reason, /** @type {string} */ revision) => /** @type {Slim} */ ({
+    resource: "events", metadata: { name: reason, namespace: "default", resourceVersion: revision }, reason, message: "why",
+    involvedObject: { kind: "Pod", namespace: "default", name: "a" } });
+  const wrong = after(view, [event("FailedMount", "11")]);
+  assert.equal(make(wrong, UI).nodes.get("n1")?.glyphs[0]?.waits?.reason, "FailedMount");
+  const mended = after(wrong, [event("Pulling", "12")]);
+  assert.equal(make(mended, UI).nodes.get("n1")?.glyphs[0]?.waits, null);
+});

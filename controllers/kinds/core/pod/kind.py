@@ -24,7 +24,7 @@ from controllers.kinds.core.pod.printing import (
 )
 from controllers.kinds.core.pod.statuses import STATUS_PART
 from controllers.kinds.core.proxying import proxy, to_pod
-from controllers.kinds.masks import CONDITIONS, CONTAINERS
+from controllers.kinds.masks import CONDITIONS, CONTAINERS, INIT_STATE
 from controllers.kinds.metrics.load import sent_by
 from controllers.kinds.metrics.usage import usual_of_pod
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
@@ -196,6 +196,7 @@ KIND: Final = Kind(
             "startTime": True,
             "conditions": CONDITIONS,
             "containerStatuses": {"name": True, "ready": True, "restartCount": True, "state": True},
+            "initContainerStatuses": {"name": True, "restartCount": True, "state": INIT_STATE},
         },
     },
 )
