@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controllers.kubelet.keeping import Change, changed
-from controllers.kubelet.outcomes import LONGEST_MS, REQUEST_MS, Outcome
+from controllers.kubelet.outcomes import LONGEST_MS, QUIET, REQUEST_MS, Outcome
 from controllers.kubelet.playing import can_play, shell_of
 from controllers.kubelet.shell.disk import LAST_WORD
 from controllers.kubelet.shell.inside import Inside
@@ -254,7 +254,8 @@ class Player:
         if not message and code and self._container.get("terminationMessagePolicy") == "FallbackToLogsOnError":
             message = self._printed
         ms = max(self._passed_ms, REQUEST_MS) if self._asked else self._passed_ms
-        return Outcome(ms, code, message=message[:MESSAGE_LENGTH_MAX])
+        doubtful = not QUIET.isdisjoint(self._shell.failed)
+        return Outcome(ms, code, message=message[:MESSAGE_LENGTH_MAX], doubtful=doubtful)
 
 
 class _Noted:

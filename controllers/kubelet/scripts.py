@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from posixpath import normpath
 from typing import Any, Final
 
 from controllers.kinds.core.commands import SHELLS, script_of
@@ -22,7 +23,7 @@ from controllers.kubelet.needs import Need, needs_of
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.playing import ASKED, UNHOOKED, Hooked, Probed, ask, hook
 from controllers.kubelet.runs import Run, begin
-from controllers.kubelet.shell.inside import Facts, look_inside
+from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.running import FOREVER_MS
 from controllers.kubelet.stages.answers import Answers
 from controllers.kubelet.stages.pods import Stages
@@ -38,6 +39,9 @@ FILES_MAX: Final = 64
 
 VOLUMES_MAX: Final = 1_000
 """Volumes of which files are kept; the oldest are forgotten."""
+
+LOOKS: Final = frozenset({"cat", "ls"})
+"""Programs that are played alone, since they fail where a file is not there."""
 
 CLAIMS: Final = "persistentvolumeclaims"
 
@@ -108,8 +112,9 @@ class Scripts:
     def outcome(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int) -> Outcome | None:
         """Return what this run of a container comes to, longer than `LONGEST_MS` where it runs on; None: not known."""
         words = [str(word) for word in (*(container.spec.get("command") or ()), *(container.spec.get("args") or ()))]
-        asks = self._present is not None and words and words[0].rpartition("/")[2] in ASKED
-        if not asks and not self._is_script(pod, container.spec, words, answers):
+        name = words[0].rpartition("/")[2] if words else ""
+        plays = name in LOOKS or (self._present is not None and name in ASKED)
+        if not plays and not self._is_script(pod, container.spec, words, answers):
             return None
         return self._run(pod, container, answers, unix_ms).outcome
 
@@ -148,11 +153,11 @@ class Scripts:
         folder, _, name = program.rpartition("/")
         spaced = any(letter.isspace() for letter in program)
         missing = folder in ("", "/bin", "/usr/bin") and stages.answers.lacks(image, name)
-        if not missing and not (spaced and "$(" not in program):
+        missing = missing or (spaced and "$(" not in program)
+        inside = look_inside(pod, container.spec, self._facts, stages.answers)
+        if not (missing or _is_missing(inside, program)) or inside.is_script([program]):
             return ""
-        if look_inside(pod, container.spec, self._facts, stages.answers).is_script([program]):
-            return ""
-        found = f"stat {program}: no such file or directory" if folder else "executable file not found in $PATH"
+        found = f"stat {program}: no such file or directory" if "/" in program else "executable file not found in $PATH"
         return f"{_UNSTARTED} exec: {quoted(program)}: {found}"
 
     def hooked(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> Hooked:
@@ -343,6 +348,17 @@ class Scripts:
                 if path is not None:
                     found.append(change._replace(path=path))
         return sorted(found, key=lambda one: one.ms)
+
+
+def _is_missing(inside: Inside, program: str) -> bool:
+    """Return whether what a container is to run is not there for sure."""
+    folder, slash, name = program.rpartition("/")
+    if not name or "$(" in program or inside.answer([program]) is not None:
+        return False
+    if folder in ("", "/bin", "/usr/bin") and (slash == "" or folder):
+        return inside.leaves_out(name)
+    path = normpath(f"{inside.folder}/{program}" if folder[:1] != "/" and not program.startswith("/") else program)
+    return path not in inside.files and inside.leaves_free(path, at_first=True)
 
 
 def _places(run: Run) -> set[tuple[str, str] | None]:

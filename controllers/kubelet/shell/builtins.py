@@ -71,7 +71,11 @@ def _source(call: Call) -> Running:
     if text is None:
         if not shell.lacks(name):
             shell.unknown.add(name)
-        return (yield from wrong(call, f"can't open '{name}': No such file or directory"))
+        code = yield from wrong(call, f"can't open '{name}': No such file or directory")
+        if shell.lenient and not shell.bash:
+            # What only a shell itself does may not fail in a script (POSIX.1-2024, Shell Command Language, 2.8.1).
+            raise Exit(2)
+        return code
     kept = shell.arguments
     if len(call.arguments) > 1:
         shell.arguments = (*(kept[:1] or ("sh",)), *call.arguments[1:])

@@ -30,6 +30,9 @@ class Disk:
     removed: set[str]
     certain: bool
     unsure: set[str]
+    now_ms: int
+    first_ms: int
+    missed: list[str]
     pipes: dict[str, str]
     """Path → text of what `<(…)` stands for."""
 
@@ -75,7 +78,13 @@ class Disk:
         """Return whether it is certain that there is no such file; where an image may have it, remember that."""
         path = self.path(name)
         if not self.certain:
-            return False
+            # What the API puts into a volume comes later, too.
+            sure = path in self.removed or self.inside.leaves_free(path, at_first=self.now_ms == self.first_ms)
+            if not sure or self.is_folder(path):
+                self.unsure.add(path)
+                return False
+            self.missed.append(path)
+            return True
         if path in self.removed or path.split("/")[1] not in _OF_IMAGES or self.inside.is_volume(path):
             return True
         self.unsure.add(path)

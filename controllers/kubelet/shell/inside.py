@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kinds.core.service_names import DOMAIN
+from controllers.kubelet.images import image_of
 from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, processes
 from controllers.kubelet.shell.shebang import asks_for_shell, interpreter_of
 from controllers.kubelet.stages.answers import Answer, Answers
@@ -26,7 +27,7 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TOKEN: Final = "simulated"
 """What stands in place of the token of a pod's account: within the pod it is taken for it."""
 
@@ -75,6 +76,12 @@ class Inside:
     root_fixed: bool = False
     writable: tuple[str, ...] = field(default=())
     """Folders in which volumes are mounted that can be written."""
+    made: tuple[str, ...] = ()
+    """Folders whose files the API makes, in which no other volume is mounted."""
+    mounted: tuple[str, ...] = ()
+    """All folders and files that are mounted."""
+    hooked: bool = False
+    """Whether something else is run in it when it starts."""
     volume_group: int | None = None
     """Whose those volumes are (`fsGroup`)."""
     processes: tuple[tuple[int, str], ...] = ()
@@ -99,6 +106,26 @@ class Inside:
             return True
         return self.root_fixed and not any(path == top or path.startswith(top + "/") for top in self.writable)
 
+    def leaves_free(self, path: str, *, at_first: bool) -> bool:
+        """Return whether it is known for sure that nothing was at a path when the container was started.
+
+        `at_first`: whether it has only just been.
+        """
+        if self.hooked:
+            return False
+        if any(_is_at(path, top) for top in self.mounted):
+            return at_first and any(_is_at(path, top) for top in self.made)
+        return self.answers.leaves_free(image_of(self.image).full, path)
+
+    def leaves_out(self, program: str) -> bool:
+        """Return whether it is known for sure that there was no program of a name when the container was started."""
+        if self.hooked or self.environment.get("PATH") != PATH:
+            return False
+        places = PATH.split(":")
+        if any(_is_at(place, top) or _is_at(top, place) for place in places for top in self.mounted):
+            return False
+        return self.answers.leaves_out(image_of(self.image).full, program)
+
     def is_volume(self, path: str) -> bool:
         """Return whether a path lies in a volume, whose files are all known."""
         return any(path.startswith(top.rstrip("/") + "/") for top in (*self.fixed, *self.writable))
@@ -106,6 +133,10 @@ class Inside:
     def chance(self, turn: int) -> int:
         """Return a number that looks like any other."""
         return int.from_bytes(sha256(f"{self.uid}/{turn}".encode()).digest()[:4])
+
+
+def _is_at(path: str, top: str) -> bool:
+    return path == top or path.startswith(top.rstrip("/") + "/")
 
 
 def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Facts, answers: Answers) -> Inside:
@@ -128,9 +159,12 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
     files |= own
     for one in (spec.get("securityContext") or {}).get("sysctls") or ():
         files["/proc/sys/" + str(one.get("name")).replace(".", "/")] = f"{one.get('value')}\n"
-    folders = {f"/{name}" for name in _FOLDERS}
+    # The folder that it works in is made where the image has none.
+    folders = {f"/{name}" for name in _FOLDERS} | {"/" + str(container.get("workingDir") or "/").strip("/")}
     fixed: list[str] = []
     writable: list[str] = []
+    made: list[str] = []
+    mounted: list[str] = []
     for mount in container.get("volumeMounts") or ():
         path = "/" + str(mount.get("mountPath", "")).strip("/")
         volume: Mapping[str, Any] = next(
@@ -149,8 +183,11 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
                 if hidden.startswith(f"{path}/"):
                     files.pop(hidden, None)
             files |= {f"{path}/{name}": text for name, text in held.items()}
-        made = volume.keys() & {"configMap", "secret", "projected", "downwardAPI"}
-        (fixed if made or mount.get("readOnly") else writable).append(path)
+        from_api = volume.keys() & {"configMap", "secret", "projected", "downwardAPI"}
+        (fixed if from_api or mount.get("readOnly") else writable).append(path)
+        mounted.append(path)
+        if from_api and not within and path != ACCOUNT:
+            made.append(path)
     security = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
     given = [*(container.get("command") or ()), *(container.get("args") or ())]
     return Inside(
@@ -172,6 +209,9 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         fixed=tuple(fixed),
         root_fixed=bool(security.get("readOnlyRootFilesystem")),
         writable=tuple(writable),
+        made=tuple(one for one in made if not any(other != one and _is_at(other, one) for other in mounted)),
+        mounted=tuple(mounted),
+        hooked=bool((container.get("lifecycle") or {}).get("postStart")),
         volume_group=(spec.get("securityContext") or {}).get("fsGroup"),
         processes=tuple(_processes(spec, container, environment)),
     )

@@ -133,6 +133,12 @@ class Shell(Flow):
     nested: int = 0
     """In how many `$(…)` it is."""
     begun_ms: int = 0
+    first_ms: int = 0
+    """When the first of the shells began that this one is within."""
+    missed: list[str] = field(default_factory=list)
+    """Files that were looked for and are not there for sure."""
+    failed: set[str] = field(default_factory=set)
+    """Programs that have failed, other than for a file that is not there for sure."""
     place: Command | None = None
     """The simple command that runs, or ran last."""
     rounds: int = 0
@@ -156,6 +162,7 @@ class Shell(Flow):
         self.bash = self.bash or self.inside.has("bash")
         self.exported |= self.variables.keys()
         self.begun_ms = self.now_ms
+        self.first_ms = self.first_ms or self.now_ms
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -215,12 +222,16 @@ class Shell(Flow):
                     yield Wrote(fd, text)
             return answer.code
         if self.knows(name):
-            return (yield from self.programs[name](Call(self, words, stdin)))
+            missed = len(self.missed)
+            code = yield from self.programs[name](Call(self, words, stdin))
+            if code and len(self.missed) == missed:
+                self.failed.add(name)
+            return code
         held = self.read(words[0]) if "/" in words[0] else None
         if held is not None and (interpreter := interpreter_of(held)):
             bash = interpreter == "bash"
             return (yield from self.within(held, words, stdin, bash=bash, options=flags_of(held)))
-        if self.lenient:
+        if self.lenient and not ("/" not in words[0] and self.inside.leaves_out(name)):
             self.unknown.add(name)
             # Whoever plays it sees what was done before.
             yield Waits(0)
@@ -249,7 +260,8 @@ class Shell(Flow):
             self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
             sent=self.sent if stdin is None else stdin, unknown=self.unknown, certain=self.certain,
             unsure=self.unsure, send=self.send, bash=bash, options=set(options), pipes=self.pipes,
-            levels=self.levels, rounds=self.rounds, endless=self.endless,
+            levels=self.levels, rounds=self.rounds, endless=self.endless, first_ms=self.first_ms,
+            failed=self.failed, missed=self.missed,
         )  # fmt: skip
         try:
             code = yield from inner.run(text)

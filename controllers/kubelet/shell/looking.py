@@ -170,7 +170,8 @@ def _ls(call: Call) -> Running:
         elif call.shell.is_folder(name):
             found = _listed(call, path)
         else:
-            call.shell.lacks(name)
+            if not call.shell.lacks(name) and call.shell.lenient and not call.inside.is_volume(path):
+                call.shell.unknown.add(name)
             code = yield from wrong(call, f"{name}: No such file or directory")
             continue
         if len(names) > 1 and found != [name]:

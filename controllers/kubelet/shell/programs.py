@@ -137,7 +137,7 @@ def _sh(call: Call) -> Running:
             if not call.shell.lacks(words[0]):
                 call.shell.unknown.add(words[0])
             yield Wrote(2, f"{call.name}: can't open '{words[0]}': No such file or directory\n")
-            return MISSING
+            return MISSING if bash else 2
         return (yield from call.shell.within(held, words, call.stdin, bash=bash, options=how))
     return (yield from call.shell.within((yield from call.input()), (call.words[0],), Sent(), bash=bash, options=how))
 

@@ -51,6 +51,18 @@ class Programs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lacks: tuple[str, ...] = ()
 
 
+class Whole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Images, by patterns over full names, of which it is known where they have files: at or below `holds`.
+
+    Where `programs` are told they have these and `more`, and no others.
+    """
+
+    images: tuple[str, ...]
+    holds: tuple[str, ...]
+    programs: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+
 class Page(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What containers of an image answer to a request whose path fits a shell pattern."""
 
@@ -78,6 +90,7 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     programs: tuple[Programs, ...] = ()
     pages: tuple[Page, ...] = ()
     roots: tuple[Root, ...] = ()
+    whole: tuple[Whole, ...] = ()
 
     def root_of(self, image: str) -> str:
         """Return the folder whose files an image serves; empty: it serves none."""
@@ -102,6 +115,19 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def files_of(self, image: str) -> Mapping[str, str]:
         """Return path → text of an image's files."""
         return {one.path: one.text for one in self.files if fnmatchcase(image, one.image)}
+
+    def leaves_free(self, image: str, path: str) -> bool:
+        """Return whether an image, by its full name, is known to have nothing at a path."""
+        whole = self._whole(image)
+        return whole is not None and not any(path == top or path.startswith(f"{top}/") for top in whole.holds)
+
+    def leaves_out(self, image: str, program: str) -> bool:
+        """Return whether an image, by its full name, is known not to have a program."""
+        whole = self._whole(image)
+        return whole is not None and bool(whole.programs) and program not in (*whole.programs, *whole.more)
+
+    def _whole(self, image: str) -> Whole | None:
+        return next((one for one in self.whole if any(fnmatchcase(image, name) for name in one.images)), None)
 
     def lacks(self, image: str, program: str) -> bool:
         """Return whether the stages say of an image that it lacks just this program."""

@@ -123,7 +123,7 @@ def test_what_cannot_be_told_succeeds_as_before() -> None:
     cases = [
         container(image="redis:7", readinessProbe=probe("redis-cli", "ping")),
         container(image="shop:1", readinessProbe=probe("cat", "/app/ready")),
-        container("server --port 80; rm /tmp/ready", readinessProbe=probe("cat", "/tmp/ready")),
+        container("server --port 80; rm /tmp/ready", image="shop:1", readinessProbe=probe("cat", "/tmp/ready")),
         {"name": "main", "image": "shop:1", "command": ["/server"], "readinessProbe": probe("test", "-f", "/tmp/up")},
     ]
     for case in cases:

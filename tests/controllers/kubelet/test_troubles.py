@@ -90,6 +90,11 @@ def test_a_volume_waits_for_a_key_that_it_names() -> None:
     [
         ({"command": ["bash", "-c", "sleep 9"]}, 'exec: "bash": executable file not found in $PATH'),
         ({"args": ["curl", "web"]}, 'exec: "curl": executable file not found in $PATH'),
+        ({"command": ["sleeep", "3600"]}, 'exec: "sleeep": executable file not found in $PATH'),
+        ({"args": ["sleeep"], "image": "alpine"}, 'exec: "sleeep": executable file not found in $PATH'),
+        ({"command": ["/run.sh"]}, 'exec: "/run.sh": stat /run.sh: no such file or directory'),
+        ({"command": ["./run.sh"], "workingDir": "/app"}, 'exec: "./run.sh": stat ./run.sh: no such file or directory'),
+        ({"command": ["/app/web"], "image": "nginx"}, 'exec: "/app/web": stat /app/web: no such file or directory'),
         ({"command": ["/bin/bash"]}, 'exec: "/bin/bash": stat /bin/bash: no such file or directory'),
         (
             {"image": "nginx:1.27", "command": ["sleep 3600"]},
@@ -106,6 +111,23 @@ def test_what_an_image_lacks_cannot_be_started(container: Document, exe: str) ->
     assert told["state"]["waiting"]["reason"] == "CrashLoopBackOff"
     assert messages(lab, "Failed")[0] == f"Error: {why}"
     assert "Started" not in lab.reasons("web")
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        {"command": ["sleeep"], "image": "nginx"},
+        {"command": ["web"], "env": [{"name": "PATH", "value": "/app"}]},
+        {"command": ["/app/web"], "image": "acme/web"},
+        {"command": ["/app/web"], "volumeMounts": [{"name": "own", "mountPath": "/app"}]},
+        {"command": ["web"], "volumeMounts": [{"name": "own", "mountPath": "/usr/local/bin"}]},
+        {"command": ["httpd", "-f"]},
+        {"command": ["/bin/sh", "-c", "sleep 99"]},
+    ],
+)
+def test_in_doubt_a_container_is_started(container: Document) -> None:
+    lab = started(container, volumes=[{"name": "own", "emptyDir": {}}])
+    assert "Started" in lab.reasons("web")
 
 
 def test_a_pod_that_is_not_started_again_has_failed() -> None:
