@@ -10,6 +10,7 @@ import hashlib
 import os
 import secrets
 import socket
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,9 @@ from scheduler_core.extender.configuration import origin_of
 
 _LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 """Letters and digits that are not read as one another."""
+
+SOCKET_PATH_BYTES_MAX: Final = 100
+"""Unix socket paths end at 104 bytes on some systems; a deeper data folder gets its socket in the temporary folder."""
 
 
 class BadEnvironment(Exception):
@@ -62,6 +66,15 @@ def choice(name: str, choices: Iterable[str]) -> str:
     if text and text not in known:
         raise BadEnvironment(f"{name}={text!r}: give one of {', '.join(known)}")
     return text
+
+
+def redis_socket(data: Path) -> Path:
+    """Return where the embedded Redis of a data folder listens."""
+    path = data / "redis.sock"
+    if len(os.fsencode(path)) <= SOCKET_PATH_BYTES_MAX:
+        return path
+    digest = hashlib.blake2b(os.fsencode(data), digest_size=8).hexdigest()
+    return Path(tempfile.gettempdir()) / f"clustersim-{digest}.sock"
 
 
 def database(url: str, data: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ PORT = environment.integer("PORT", 8000, least=1)
 TLS_PORT = environment.integer("TLS_PORT", 8443)
 WORKERS = environment.integer("WORKERS", 2, least=1, most=64)
 PLUGINS = environment.switch("CLUSTERSIM_PLUGINS", True)
-REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{DATA / 'redis.sock'}"
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{environment.redis_socket(DATA)}"
 
 # Who may open sessions: anyone, password, local; empty: anyone on this machine, from the network with the pass phrase.
 OPEN_SESSIONS = environment.choice("OPEN_SESSIONS", ("anyone", "password", "local"))

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.util
 import os
 import shutil
 import socket
 import sys
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from clustersim.runtime.supervisor import Child, Refused
-
-SOCKET_PATH_BYTES_MAX: Final = 100
-"""Unix socket paths end at 104 bytes on some systems; a deeper data folder gets its socket in the temporary folder."""
+from clustersim import environment
+from clustersim.runtime.supervisor import Child, Refused, program
 
 MAX_MEMORY: Final = "64mb"
 """Hints and presence are small; what exceeds this is refused to the writer, who goes on without."""
@@ -42,18 +37,9 @@ def executable() -> str:
     return found
 
 
-def socket_path(data: Path) -> Path:
-    """Return where the socket lies."""
-    path = data / "redis.sock"
-    if len(os.fsencode(path)) <= SOCKET_PATH_BYTES_MAX:
-        return path
-    digest = hashlib.blake2b(os.fsencode(data), digest_size=8).hexdigest()
-    return Path(tempfile.gettempdir()) / f"clustersim-{digest}.sock"
-
-
-def child(data: Path, environment: Mapping[str, str]) -> Child:
+def child(data: Path) -> Child:
     """Return the server as the supervisor's child; one that an earlier, killed run left behind is ended first."""
-    path = socket_path(data)
+    path = environment.redis_socket(data)
     _end_left_over(path)
     command = [
         executable(),
@@ -63,7 +49,7 @@ def child(data: Path, environment: Mapping[str, str]) -> Child:
         *("--hz", "1"),
         *("--maxmemory", MAX_MEMORY, "--logfile", str(data / "redis.log"), "--loglevel", "warning"),
     ]
-    return Child("redis", command, environment)
+    return program("redis", command, os.environ)
 
 
 def _end_left_over(path: Path) -> None:

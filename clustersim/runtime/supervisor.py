@@ -1,7 +1,7 @@
 """`manage.py up`: Redis, the web process and the workers as children; restarted when they die, stopped together.
 
 Children run in sessions of their own, so that a Ctrl-C reaches the supervisor alone and the order of stopping is its
-choice. They hold the read end of a pipe whose write end lives here: when the supervisor is killed, they notice and end.
+choice. When the supervisor is killed, they notice and end (`lifeline`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, Protocol
 
 logger = logging.getLogger(__name__)
 
@@ -35,23 +34,38 @@ LOOK_SECONDS: Final = 5.0
 STANDS_SECONDS: Final = 1.5
 """A child that stands still (SIGSTOP) for so long is killed and started again: it may hold what others wait for."""
 
-LIFELINE: Final = "CLUSTERSIM_LIFELINE"
-"""Variable that tells a child the pipe's file descriptor."""
-
 
 class Refused(Exception):
     """`up` cannot start; the message says what to do."""
 
 
+class Running(Protocol):
+    """A process that was started; `subprocess.Popen` is one."""
+
+    @property
+    def pid(self) -> int:
+        """Return its number."""
+
+    def poll(self) -> int | None:
+        """Return its exit code, negative the signal that ended it; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end and return the exit code; raise `TimeoutError` or `TimeoutExpired` where it runs on."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal, if it runs."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+
 @dataclass(slots=True)
 class Child:
-    """One process to keep alive."""
+    """One process to keep alive. `begin` starts it, and starts it again."""
 
     name: str
-    command: Sequence[str]
-    environment: Mapping[str, str]
-    lifeline: int | None = None
-    process: subprocess.Popen[bytes] | None = None
+    begin: Callable[[], Running]
+    process: Running | None = None
     started_at: float = 0.0
     restart_at: float = 0.0
     wait_seconds: float = RESTART_FIRST_SECONDS
@@ -60,23 +74,18 @@ class Child:
 
     def start(self) -> None:
         """Start the process."""
-        self.process = subprocess.Popen(
-            self.command,
-            env=dict(self.environment),
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            pass_fds=() if self.lifeline is None else (self.lifeline,),
-        )
+        self.process = self.begin()
         self.started_at = time.monotonic()
         self.stands_since = None
 
     def look(self, now: float) -> None:
         """End a child that stands still; note a death and start again when its wait is over."""
-        if self.process is not None and self.process.poll() is None:
+        ended = None if self.process is None else self.process.poll()
+        if self.process is not None and ended is None:
             self._look_at_standing(self.process, now)
             return
-        if self.process is not None:
-            logger.warning("%s ended with %s", self.name, _how(self.process.returncode))
+        if ended is not None:
+            logger.warning("%s ended with %s", self.name, _how(ended))
             if now - self.started_at > RESTART_MOST_SECONDS:
                 self.wait_seconds = RESTART_FIRST_SECONDS
             self.restart_at = now + self.wait_seconds
@@ -92,7 +101,7 @@ class Child:
             return self.restart_at
         return None if self.stands_since is None else self.stands_since + STANDS_SECONDS
 
-    def _look_at_standing(self, process: subprocess.Popen[bytes], now: float) -> None:
+    def _look_at_standing(self, process: Running, now: float) -> None:
         if not _stands(process.pid):
             self.stands_since = None
         elif self.stands_since is None:
@@ -113,7 +122,7 @@ class Child:
             return
         try:
             self.process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, TimeoutError):
             logger.warning("%s did not stop in %g s and is killed", self.name, STOP_SECONDS)
             self.process.kill()
             self.process.wait()
@@ -206,6 +215,8 @@ def hold_data_folder(data: Path) -> int:
         raise Refused(
             f"Clustersim already runs on {data}: stop it first, or choose another folder with CLUSTERSIM_DATA"
         ) from None
+    # Children that outlive this process for a moment do not hold it.
+    os.register_at_fork(after_in_child=lambda: os.close(descriptor))
     return descriptor
 
 
@@ -227,8 +238,10 @@ def check_port(host: str, port: int, variable: str) -> None:
             ) from None
 
 
-def python_child(name: str, *arguments: str, environment: Mapping[str, str], lifeline: int) -> Child:
-    """Return a child that runs a manage.py command."""
-    manage = str(Path(__file__).resolve().parent.parent.parent / "manage.py")
-    child_environment = {**os.environ, **environment, LIFELINE: str(lifeline)}
-    return Child(name, [sys.executable, manage, *arguments], child_environment, lifeline)
+def program(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Child:
+    """Return a child that is another program."""
+
+    def begin() -> Running:
+        return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    return Child(name, begin)

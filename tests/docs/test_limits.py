@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = {
+    "clustersim.environment": "Settings",
     "clustersim.documents": "YAML",
     "clustersim.bodies": "Bodies of requests",
     "clustersim.answering": "Threads that answer",

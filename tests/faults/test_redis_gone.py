@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clustersim.runtime import redisserver
+from clustersim.runtime.supervisor import Running
 from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import running, wait_for
 
@@ -22,10 +21,10 @@ class Redis:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.socket = folder / "redis.sock"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Running | None = None
 
     def start(self) -> None:
-        child = redisserver.child(self.folder, {**os.environ})
+        child = redisserver.child(self.folder)
         child.start()
         self.process = child.process
         wait_for(self.socket.exists, what="the socket")

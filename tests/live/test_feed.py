@@ -168,9 +168,10 @@ async def test_hints_arrive_from_another_process(
     session_id: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With polling as good as off, only the hint of the other process can bring the rows."""
+    from clustersim import environment
     from clustersim.runtime import redisserver
 
-    path = redisserver.socket_path(tmp_path)
+    path = environment.redis_socket(tmp_path)
     address = f"unix://{path}"
     server = subprocess.Popen([redisserver.executable(), "--port", "0", "--unixsocket", str(path), "--save", ""])
     try:

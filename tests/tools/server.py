@@ -100,7 +100,7 @@ def child_pids(pid: int) -> dict[int, list[str]]:
         with contextlib.suppress(OSError):
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
             if int(fields[1]) == pid and fields[0] != "Z":
-                found[int(entry.name)] = (entry / "cmdline").read_text().split("\0")
+                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ").split()
     return found
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from clustersim import environment
-from clustersim.runtime import certificates, health, redisserver, supervisor
+from clustersim.runtime import born, certificates, lifeline, redisserver, supervisor
 
 
 class Command(BaseCommand):
@@ -47,28 +48,27 @@ class Command(BaseCommand):
 
     def _prepare(self, keeper: supervisor.Supervisor) -> None:
         """Start Redis while the tables and files are made, then line up the rest."""
-        # The write end stays open in this process alone: children see its end when this process is gone.
-        read_end, _write_end = os.pipe()
-        # The release is settled once: a child that is started again must name the files that were collected.
-        child_environment = {"CLUSTERSIM_DATA": str(settings.DATA), "CLUSTERSIM_RELEASE": settings.RELEASE}
         if not os.environ.get("REDIS_URL"):
-            child_environment["REDIS_URL"] = f"unix://{redisserver.socket_path(settings.DATA)}"
-            redis = redisserver.child(settings.DATA, {**os.environ})
+            redis = redisserver.child(settings.DATA)
             redis.start()
             keeper.children.append(redis)
         metrics = settings.DATA / "metrics"
         shutil.rmtree(metrics, ignore_errors=True)
         metrics.mkdir()
-        child_environment["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)
+        # What children are told. The release is settled once: one that is started again must name the files that were
+        # collected. Where the counts lie is read when `prometheus_client` is first imported: by `make_room`.
+        os.environ["CLUSTERSIM_RELEASE"] = settings.RELEASE
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)
         call_command("migrate", verbosity=0, interactive=False)
         connections.close_all()
         _collect_static()
         if settings.TLS_PORT:
             certificates.ensure(settings.DATA, environment.host_names(os.environ.get("CLUSTERSIM_HOSTS", "")))
-        commands = [("web", ("web",)), *((f"worker-{n}", ("worker",)) for n in range(1, settings.WORKERS + 1))]
+        born.make_room()
+        line = lifeline.line()
+        commands = {"web": "web", **{f"worker-{n}": "worker" for n in range(1, settings.WORKERS + 1)}}
         keeper.children += [
-            supervisor.python_child(name, *command, environment=child_environment, lifeline=read_end)
-            for name, command in commands
+            supervisor.Child(name, partial(born.Born, (command,), line)) for name, command in commands.items()
         ]
 
     def _announce(self, seconds: float) -> None:
@@ -131,6 +131,9 @@ def _forget_releases(current: Path) -> None:
 
 def _ready() -> bool:
     """Return whether people may come: everything answers, though sessions of the last run may still be on their way."""
+    # It imports `prometheus_client` (see `_prepare`).
+    from clustersim.runtime import health
+
     host = settings.HOST if settings.HOST not in ("0.0.0.0", "") else "127.0.0.1"
     client = http.client.HTTPConnection("::1" if host == "::" else host, settings.PORT, timeout=3)
     try:

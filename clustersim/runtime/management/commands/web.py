@@ -41,9 +41,7 @@ class Command(BaseCommand):
         from django.conf import settings
 
         from clustersim.asgi import application, body_bytes_max
-        from clustersim.runtime import lifeline
 
-        lifeline.watch()
         collect_rarely()
         make_ready()
         # A file that is being read holds the interpreter: everybody else gets it back sooner than after Python's 5 ms.

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from clustersim.runtime import lifeline
 from clustersim.runtime.worker import Worker
 from scheduler_core.kernels.collecting import collect_rarely
 from scheduler_core.kernels.readiness import make_ready
@@ -19,7 +18,6 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lifeline.watch()
         collect_rarely()
         make_ready()
         Worker().run()
