@@ -14,7 +14,7 @@ import { isNarrow, isShort } from "./levels.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
-import { bar, chip, podEnding, scoreBar, twoBars, widthOf, write } from "./pen.js";
+import { bar, chip, fit, podEnding, scoreBar, twoBars, widthOf, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
 import { trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -22,6 +22,8 @@ import { OVER_ALPHA, footer, footerLines, frame, glyphAt, glyphRows, isOut, mark
 
 const PAD = 12;
 const POD_ROW = 20;
+/** In less room the beginning of a reason tells nothing. */
+const REASON_LEAST_PX = 60;
 /** So wide a name and what its pod asks for can be told beside others; two columns of them where rows do not do. */
 const POD_COLUMN = 130;
 const COLUMN_GAP = 14;
@@ -214,7 +216,7 @@ function pods(pen, node, area, state) {
     pen.context.font = `400 12px ${colours.font}`;
     const room = w - 26 - widthOf(pen, glyph.label);
     // A name is whole before what its pod asks for is told.
-    const asks = requestsOf(pen, glyph).find((one) => widthOf(pen, one) <= room) ?? "";
+    const asks = toldIn(pen, glyph, room);
     const width = asks ? write(pen, asks, x + w, y + 10, { colour: colours.t3, align: "right" }) : 0;
     write(pen, glyph.label, x + 20, y + 10, { size: 12, width: w - 26 - width, end: podEnding(glyph.label) });
   }
@@ -222,6 +224,19 @@ function pods(pen, node, area, state) {
     const { x, y } = placeOf(area, shown);
     write(pen, text(pen.lang, "stage.morePods", { n: node.glyphs.length - shown }), x + 20, y + 10, { size: 12, colour: colours.t2 });
   }
+}
+
+/**
+ * What is told of a pod beside its name, in so much room: the longest words that fit. Of a reason the beginning is better
+ * than nothing.
+ * @param {Pen} pen
+ * @param {Glyph} glyph
+ * @param {number} room pixels
+ */
+export function toldIn(pen, glyph, room) {
+  const told = requestsOf(pen, glyph);
+  const begun = glyph.waits && room >= REASON_LEAST_PX ? fit(pen, told[0] ?? "", room) : "";
+  return told.find((one) => widthOf(pen, one) <= room) ?? begun;
 }
 
 /**

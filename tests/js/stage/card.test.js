@@ -1,7 +1,7 @@
 // The pods of a card: each is named as long as there is a place for its name, in one column or in two.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podRowAt, podsArea, requestsOf } from "../../../static/js/stage/card.js";
+import { podRowAt, podsArea, requestsOf, toldIn } from "../../../static/js/stage/card.js";
 import { waitOf } from "../../../static/js/state/waits.js";
 
 /** @import { NodeModel } from "../../../static/js/stage/model.js" */
@@ -42,4 +42,14 @@ test("a pod whose container cannot run says why in its row, and one that is bein
   assert.equal(row("Pending", { waiting: { reason: "CreateContainerConfigError" } }), "CreateContainerConfigError");
   assert.equal(row("Pending", { waiting: { reason: "ContainerCreating" } }), "state.pulling");
   assert.equal(row("Running", { running: {} }), "500m CPU");
+});
+
+test("of a reason that is too long for its row the beginning is told, of what a pod asks for nothing", () => {
+  const pen = /** @type {any} */ ({ lang: "en", nowMs: 0, context: { font: "12px", measureText: (/** @type {string} */ words) => ({ width: 6 * words.length }) } });
+  const waits = { reason: "CreateContainerConfigError" };
+  const glyph = (/** @type {object} */ more) => /** @type {any} */ ({ state: "running", cpuMilli: 500, memoryBytes: 2 ** 20, endsAtMs: null, ...more });
+  assert.equal(toldIn(pen, glyph({ waits }), 200), "CreateContainerConfigError");
+  assert.equal(toldIn(pen, glyph({ waits }), 100), "CreateContainer…");
+  assert.equal(toldIn(pen, glyph({ waits }), 50), "");
+  assert.deepEqual([200, 60, 30].map((room) => toldIn(pen, glyph({}), room)), ["500m · 1 Mi", "500m CPU", ""]);
 });
