@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -23,13 +23,14 @@ from clustersim.store import open_store
 from clustersim.store.history import last_before
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of
+from controllers.kubelet.ports import taken
 from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.shell.inside import Facts, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
 from controllers.kubelet.shell.shebang import SHELLS
 from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
-from controllers.log.stamps import unix_ms_of
+from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Gone
 from controllers.registry import fields
 from scheduler_core.api.containers import told_of
@@ -208,11 +209,14 @@ def _plan(
     tail: int | None = None,
 ) -> LogPlan:
     metadata = pod["metadata"]
-    answers = stages_of(view).answers
-    facts = StoreFacts(view)
-    one = next((one for one in Containers(pod).all if one.name == container["name"]), None)
+    stages = stages_of(view)
+    answers, facts, containers = stages.answers, StoreFacts(view), Containers(pod)
+    one = next((one for one in containers.all if one.name == container["name"]), None)
     around = [] if one is None else Scripts(facts).others(pod, one, answers)
-    printer = Printer(pod, container, run, facts, answers, Wire(view, pod, answers, api), around)
+    lasting = (*containers.inits, *containers.mains)
+    lost = None if one is None else taken(replace(one, started_at=wire_time(run.started_ms)), lasting, stages.listens)
+    says = () if lost is None else lost.says
+    printer = Printer(pod, container, run, facts, answers, Wire(view, pod, answers, api), around, says)
     place = (target.kind.resource, metadata["namespace"], metadata["name"], metadata["uid"])
     return LogPlan(view.session_id, *place, container["name"], run, printer, timestamps, since_ms, tail)
 

@@ -18,6 +18,7 @@ from controllers.kubelet.images import CHECK_MS, image_of, seconds_text, size_by
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.outcomes import Outcome, outcome_of
+from controllers.kubelet.ports import taken
 from controllers.kubelet.stages.pods import Wait
 from controllers.kubelet.stopping import GRACE_MS_MIN, ending_ms, pre_stop_ms
 from controllers.log.stamps import unix_ms_of, wire_time
@@ -129,6 +130,9 @@ class Life:
         """Return what becomes of a container that runs."""
         if over_limit(self.pod, container.spec):
             return Outcome(OOM_MS, KILLED, "OOMKilled")
+        lasting = (*self.containers.inits, *self.containers.mains)
+        if not container.ephemeral and (lost := taken(container, lasting, self.home.stages.listens)):
+            return Outcome(1000 * lost.seconds, lost.exit)
         init = container.init and not container.sidecar
         init_ms = self.drawn(self.home.stages.waits.init, f"complete/{container.name}") if init else 0
         task = self.policy != "Always" and not container.sidecar

@@ -31,7 +31,7 @@ from controllers.kubelet.shell.running import (
     Wrote,
 )
 from controllers.kubelet.shell.tree import Unplayable
-from controllers.kubelet.stages.answers import Answers
+from controllers.kubelet.stages.answers import Answers, Printed
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.containers import told_of
 from scheduler_core.api.errors import ApiError, bad_request
@@ -162,10 +162,12 @@ class Printer:
         answers: Answers,
         send: Send | None = None,
         around: Sequence[Change] = (),
+        fails: Sequence[str] = (),
     ) -> None:
         """Begin before the first line.
 
-        `send` sends the requests that its commands make; `around` is what others do to its files, in order of time.
+        `send` sends the requests that its commands make; `around` is what others do to its files, in order of time;
+        `fails` is what it says when it ends since it cannot listen.
         """
         inside = look_inside(pod, container, facts, answers)
         name = inside.words[0].rpartition("/")[2] if inside.words else ""
@@ -174,6 +176,8 @@ class Printer:
             send = Sampled(send)
         self._script = _Script(inside, run.started_ms, send, around) if scripted else None
         self._printed = None if scripted else answers.of_logs(inside.image)
+        if fails:
+            self._printed = Printed(inside.image, start=tuple(fails))
         self._started_ms = run.started_ms
         self._told_ms = run.started_ms - 1
         metadata = pod["metadata"]

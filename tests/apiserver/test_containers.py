@@ -407,3 +407,11 @@ def test_the_oldest_protocols_of_websockets_are_spoken_too(api: Api, namespace: 
     said = b"\x03command terminated with non-zero exit code: exit status 3"
     assert frames(api, f"{asked}exit%203", "channel.k8s.io") == [said]
     assert b"".join(frames(api, f"{path}/log", "binary.k8s.io")) == b"alive\n"
+
+
+def test_a_container_that_finds_its_port_taken_says_so(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    containers = [main(name="one", image="nginx"), main(name="two", image="nginx")]
+    put(api, namespace, containers, [running("one"), ended("two", 1)])
+    text = "bind() to 0.0.0.0:80 failed (98: Address already in use)"
+    assert text in kubectl("logs", "web", "-c", "two").stdout
+    assert text not in kubectl("logs", "web", "-c", "one").stdout

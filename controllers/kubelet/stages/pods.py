@@ -96,6 +96,18 @@ class Probe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.after <= seconds and (self.until is None or seconds < self.until)
 
 
+class Listens(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """On which port images listen whose full names fit a shell pattern, and how they end where another has it."""
+
+    image: str
+    port: int
+    settings: str = ""
+    """A folder: with a volume there it is not known on which port it listens."""
+    exit: int = 1
+    seconds: int = 0
+    says: tuple[str, ...] = ()
+
+
 class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of it."""
 
@@ -108,6 +120,7 @@ class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shells: tuple[str, ...]
     """Images whose own command is a shell, which ends at once where nobody types."""
     sysctls: tuple[str, ...]
+    listens: tuple[Listens, ...]
     answers: Answers
 
     def of_image(self, name: str) -> Image | None:

@@ -37,7 +37,7 @@ def test_what_a_hook_writes_is_there() -> None:
 def test_what_a_hook_writes_in_a_volume_is_seen_by_who_mounts_it_too() -> None:
     mounts = {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}
     first = hooked("sh", "-c", "echo 1 > /data/one", name="first", **mounts)
-    second = {"name": "second", "image": "nginx:1.27", **mounts, **looks_for("/data/one")}
+    second = {"name": "second", "image": "redis:7", **mounts, **looks_for("/data/one")}
     lab = Lab([node("n1"), pod("web", containers=[first, second], volumes=[{"name": "data", "emptyDir": {}}])])
     lab.run(20)
     assert status(lab, "second")["ready"]

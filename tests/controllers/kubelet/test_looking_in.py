@@ -80,7 +80,7 @@ def test_one_goes_into_a_pod_that_crashes() -> None:
 
 def test_who_uses_more_memory_than_it_may_is_killed() -> None:
     limited = {"name": "main", "image": "nginx:1.27", "resources": {"limits": {"memory": "64Mi"}}}
-    lab = Lab([node("n1"), pod("web", containers=[limited, {"name": "free", "image": "nginx:1.27"}])])
+    lab = Lab([node("n1"), pod("web", containers=[limited, {"name": "free", "image": "redis:7"}])])
     lab.run(30)
     use = {"metadata": {"annotations": {"clustersim.io/memory-usage": "65Mi"}}}
     lab.do(Patch("pods", HOME, "web", use))

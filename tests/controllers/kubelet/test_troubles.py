@@ -141,3 +141,32 @@ def test_an_init_container_that_cannot_be_started_lets_nothing_begin() -> None:
     lab = started({"command": ["sleep", "99"]}, initContainers=[init])
     assert status(lab, "initContainerStatuses")["state"]["waiting"]["reason"] == "CrashLoopBackOff"
     assert status(lab)["state"]["waiting"]["reason"] == "PodInitializing"
+
+
+def webs(*containers: Document, seconds: int = 9) -> dict[str, Document]:
+    lab = Lab([node("n1"), pod("web", containers=list(containers), volumes=[{"name": "conf", "emptyDir": {}}])])
+    lab.run(seconds)
+    return {one["name"]: one for one in lab.get("pods", "web")["status"]["containerStatuses"]}
+
+
+def test_of_two_containers_that_listen_on_one_port_the_second_crashes() -> None:
+    told = webs({"name": "one", "image": "nginx:1.27"}, {"name": "two", "image": "docker.io/library/nginx"}, seconds=16)
+    assert "running" in told["one"]["state"]
+    ended = told["two"]["lastState"]["terminated"]
+    assert (ended["exitCode"], ended["reason"]) == (1, "Error")
+    assert told["two"]["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    assert webs({"name": "one", "image": "httpd"}, {"name": "two", "image": "nginx"}, seconds=40)["two"]["restartCount"]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"image": "acme/nginx:1"},
+        {"image": "redis:7"},
+        {"image": "nginx", "command": ["sleep", "3600"]},
+        {"image": "nginx", "volumeMounts": [{"name": "conf", "mountPath": "/etc/nginx/conf.d"}]},
+    ],
+)
+def test_of_others_it_is_not_known_on_which_port_they_listen(second: Document) -> None:
+    told = webs({"name": "one", "image": "nginx"}, {"name": "two", **second}, seconds=30)
+    assert all("running" in one["state"] and not one["restartCount"] for one in told.values())
