@@ -130,6 +130,10 @@ class LogPlan:
         if stored is None or stored.uid != self.uid:
             return self.printer.upto(now_ms, now_ms), True
         ended_ms = _ended_ms(stored.object, self.container, self.run)
+        if now_ms >= self.printer.again_ms:
+            one = next(one for one in Containers(stored.object).all if one.name == self.container)
+            around = Scripts(StoreFacts(view)).others(stored.object, one, stages_of(view).answers, now_ms)
+            self.printer.look_again(around, now_ms)
         return self.printer.upto(now_ms, ended_ms), ended_ms is not None
 
 
@@ -212,7 +216,7 @@ def _plan(
     stages = stages_of(view)
     answers, facts, containers = stages.answers, StoreFacts(view), Containers(pod)
     one = next((one for one in containers.all if one.name == container["name"]), None)
-    around = [] if one is None else Scripts(facts).others(pod, one, answers)
+    around = [] if one is None else Scripts(facts).others(pod, one, answers, view.unix_ms())
     lasting = (*containers.inits, *containers.mains)
     lost = None if one is None else taken(replace(one, started_at=wire_time(run.started_ms)), lasting, stages.listens)
     says = () if lost is None else lost.says

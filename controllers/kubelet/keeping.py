@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from controllers.kubelet.shell.disk import last_of
+
 FILES: Final = "clustersim.io/files"
 """The annotation: a JSON list of `Kept`."""
 
@@ -40,11 +42,12 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True, rename={"ms": "at"})
 
 
 class Change(NamedTuple):
-    """A file is written at Unix `ms`, or removed where there is no text."""
+    """A file is written at Unix `ms`, or removed where there is no text; `more`: the text comes to what is there."""
 
     ms: int
     path: str
     text: str | None
+    more: bool = False
 
 
 class Mount(NamedTuple):
@@ -113,3 +116,28 @@ def text_of(kept: Iterable[Kept]) -> str:
 def changed(before: Mapping[str, str | None], after: Mapping[str, str | None], ms: int) -> list[Change]:
     """Return what has happened to files between two looks at path → text (None: removed)."""
     return [Change(ms, path, text) for path, text in after.items() if path not in before or before[path] != text]
+
+
+def pieces(before: Mapping[str, str | None], after: Mapping[str, str | None], ms: int) -> list[Change]:
+    """Return the same as `changed`; of a file that has grown only what came to it."""
+    found: list[Change] = []
+    for change in changed(before, after, ms):
+        known, text = before.get(change.path), change.text
+        grown = known and text is not None and text.startswith(known)
+        found.append(Change(ms, change.path, text[len(known) :], more=True) if known and text and grown else change)
+    return found
+
+
+def folded(changes: Iterable[Change]) -> dict[str, Change]:
+    """Return path → the last state of each file, of what was done to files in order of time."""
+    found: dict[str, Change] = {}
+    grown: dict[str, list[str]] = {}
+    for one in changes:
+        if one.more and one.text is not None:
+            grown.setdefault(one.path, [(found[one.path].text or "") if one.path in found else ""]).append(one.text)
+        else:
+            grown.pop(one.path, None)
+        found[one.path] = one
+    for path, texts in grown.items():
+        found[path] = Change(found[path].ms, path, last_of("".join(texts)))
+    return found

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from controllers.kinds.clustersim.target import Target
 from controllers.kubelet.keeping import Change
+from controllers.kubelet.runs import AHEAD_MS
 from controllers.kubelet.shell.asking import ASKING
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
@@ -174,6 +175,8 @@ class Printer:
         scripted = (name in PROGRAMS and inside.has(name)) or inside.is_script(inside.words)
         if send is not None and name not in ASKING:
             send = Sampled(send)
+        self.again_ms = 0 if around else FOREVER_MS
+        """When (Unix) it has to be told what others do to its files from then on."""
         self._script = _Script(inside, run.started_ms, send, around) if scripted else None
         self._printed = None if scripted else answers.of_logs(inside.image)
         if fails:
@@ -189,6 +192,12 @@ class Printer:
             "node": str(pod["spec"].get("nodeName") or ""),
             "ip": inside.address,
         }
+
+    def look_again(self, around: Sequence[Change], unix_ms: int) -> None:
+        """Take what others do to its files after what is known of that; `unix_ms` is the present."""
+        self.again_ms = unix_ms + AHEAD_MS // 2
+        if self._script is not None:
+            self._script.look_again(around)
 
     def upto(self, until_ms: int, ended_ms: int | None) -> list[Line]:
         """Return the lines that follow, up to Unix `until_ms`; `ended_ms` is when the container ended, if it has."""
@@ -232,16 +241,24 @@ class _Script:
     def __init__(self, inside: Inside, started_ms: int, send: Send | None, around: Sequence[Change]) -> None:
         shell = Shell(inside, PROGRAMS, started_ms, dict(inside.environment), inside.folder, lenient=True, send=send)
         self._shell, self._coming = shell, deque(around)
+        self._known_ms = around[-1].ms if around else started_ms
         self._running: Running | None = shell.call(inside.words)
         self._now_ms = started_ms
         self._open = {1: "", 2: ""}
+
+    def look_again(self, around: Sequence[Change]) -> None:
+        fresh = [one for one in around if one.ms > self._known_ms]
+        if fresh:
+            self._coming.extend(fresh)
+            self._known_ms = fresh[-1].ms
 
     def upto(self, until_ms: int, *, over: bool) -> list[Line]:
         found: list[Line] = []
         try:
             while self._running is not None and self._now_ms <= until_ms:
                 while self._coming and self._coming[0].ms <= self._now_ms:
-                    self._shell.change(self._coming[0].path, self._coming.popleft().text)
+                    change = self._coming.popleft()
+                    self._shell.change(change.path, change.text, more=change.more)
                 one = next(self._running)
                 if isinstance(one, Watches):
                     self._now_ms = self._coming[0].ms if self._coming else self._now_ms + FOREVER_MS

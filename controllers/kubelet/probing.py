@@ -54,11 +54,16 @@ def acts(life: Life, one: Container, told: Told, kill: Kill) -> Iterator[Act]:
             fails = _finding(life, one, kind, probe, life.now_ms) is not None
             told[place] = _begun(life, one, kind, probe, fails=fails)
         known = told[place]
+        due_ms = 0
         for due_ms in _looks(life, one, kind, probe, known):
             fails = _finding(life, one, kind, probe, due_ms) is not None
             if _matters(one, kind, probe, known, fails=fails):
                 yield Act(due_ms, _look(life, one, kind, known, kill))
                 break
+        else:
+            if due_ms > life.now_ms and life.home.scripts.rests(life.uid):
+                # What files are like later is known then.
+                yield Act(due_ms, _nothing)
 
 
 def _looks(life: Life, one: Container, kind: str, probe: Mapping[str, Any], known: Findings) -> Iterator[int]:
@@ -175,3 +180,7 @@ def _why(probe: Mapping[str, Any], life: Life) -> str:
     if "grpc" in probe:
         return 'service unhealthy (responded with "NOT_SERVING")'
     return ""
+
+
+def _nothing() -> Steps:
+    yield from ()

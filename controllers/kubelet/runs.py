@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from controllers.kubelet.keeping import Change, changed
+from controllers.kubelet.keeping import Change, pieces
 from controllers.kubelet.outcomes import LONGEST_MS, QUIET, REQUEST_MS, Outcome
 from controllers.kubelet.playing import can_play, shell_of
 from controllers.kubelet.shell.disk import LAST_WORD
@@ -21,8 +21,14 @@ from controllers.kubelet.shell.running import FOREVER_MS, Asks, Exit, Reads, Sen
 from controllers.kubelet.turning import Turns, Wait
 from controllers.kubelet.wire import Present, Sending
 
-CHANGES_MAX: Final = 64
+CHANGES_MAX: Final = 10_000
 """Times that a run writes or removes a file; what follows is not known."""
+
+AHEAD_MS: Final = 600_000
+"""So far ahead of the present a loop is played that nothing ends."""
+
+SPARE_STEPS: Final = 20_000
+"""Commands that are played of all turns of such a loop, beside those of other scripts."""
 
 FILES_LENGTH_MAX: Final = 256 * 1024
 """Characters that a run writes to files; what follows is not known."""
@@ -71,6 +77,11 @@ class Run:
     def waits(self) -> Wait | None:
         """Return how a loop waits that asks again and again; None: it is not in one."""
         return None if self.player is None else self.player.waits
+
+    @property
+    def rests(self) -> bool:
+        """Return whether it is in a loop that nothing ends, and is played on when that is due."""
+        return self.player is not None and self.player.rests
 
     def go_on(self, present: Present) -> bool:
         """Play on up to the present; whether there was anything to play."""
@@ -121,7 +132,7 @@ class Player:
         self.waits: Wait | None = None
         self._run, self._container, self._begun_ms = run, container, begun_ms
         shell = self._shell = shell_of(inside, begun_ms, asks=run.sending is not None)
-        shell.send = run.sending
+        shell.send, shell.spare = run.sending, SPARE_STEPS
         if container.get("stdin"):
             shell.sent = Sent(None)
         self._running = shell.call(inside.words)
@@ -132,10 +143,19 @@ class Player:
         self._printed = ""
         self._asks: Asks | None = None
         self._asked = False
+        self._known_ms: int | None = None
+        """From when on it would not be known what it does, did it not rest."""
 
     def is_due(self, unix_ms: int) -> bool:
         """Return whether it goes on at a moment: it does, up to what it asks later."""
-        return self._asks is None or self._begun_ms + self._due_ms <= unix_ms
+        if self._asks is None:
+            return self._begun_ms + self._passed_ms <= max(unix_ms, self._begun_ms) + AHEAD_MS
+        return self._begun_ms + self._due_ms <= unix_ms
+
+    @property
+    def rests(self) -> bool:
+        """Return whether more is known of it as time goes on."""
+        return self._known_ms is not None
 
     def look_again(self, unix_ms: int) -> None:
         """Ask with the next turn, where it waits in a loop."""
@@ -154,6 +174,8 @@ class Player:
 
     def _play(self, present: Present) -> None:
         run = self._run
+        if self._known_ms is not None:
+            run.known_ms, self._known_ms = self._known_ms, None
         try:
             while self._passed_ms <= LONGEST_MS:
                 if self._asks is not None and not self._sends(self._asks, present):
@@ -165,6 +187,9 @@ class Player:
                     self._printed = (self._printed + one.text)[-LOG_LENGTH_MAX:]
                 elif isinstance(one, Waits):
                     self._pass(one.ms)
+                    if self._shell.lasting_loops and not self.is_due(present.unix_ms):
+                        self._rests()
+                        return
                 elif isinstance(one, Watches):
                     coming_ms = self._files.coming_ms
                     self._pass(FOREVER_MS if coming_ms is None else coming_ms - self._begun_ms - self._passed_ms)
@@ -185,6 +210,15 @@ class Player:
         if self._shell.unknown or (run.sending is not None and run.sending.outside):
             # It has called what is not known here, or asked for what lies outside of the cluster.
             run.outcome = None
+
+    def _rests(self) -> None:
+        """Go on when it is time: it is in a loop that nothing ends."""
+        self._pass(0)
+        run = self._run
+        run.outcome = None if self._shell.unknown else Outcome(FOREVER_MS, 0)
+        if self._known_ms is None:
+            self._known_ms = run.known_ms
+        run.known_ms = min(self._known_ms, self._begun_ms + self._passed_ms)
 
     def _pass(self, ms: int) -> None:
         self._files.passes(self._passed_ms, ms)
@@ -275,7 +309,7 @@ class _Noted:
     def passes(self, passed_ms: int, ms: int) -> None:
         """Note what was done until so many milliseconds after the beginning; then `ms` pass."""
         shell, run, now_ms = self._shell, self._run, self._begun_ms + passed_ms
-        for change in changed(self._seen, shell.own(), now_ms):
+        for change in pieces(self._seen, shell.own(), now_ms):
             self._room -= 0 if change.text is None else len(change.text)
             if len(run.changes) >= CHANGES_MAX or self._room < 0:
                 run.known_ms = min(run.known_ms, now_ms)
@@ -287,5 +321,6 @@ class _Noted:
 
     def _take(self, until_ms: int) -> None:
         while self._coming and self._coming[0].ms <= until_ms:
-            self._shell.change(self._coming[0].path, self._coming.popleft().text)
+            one = self._coming.popleft()
+            self._shell.change(one.path, one.text, more=one.more)
         self._seen = self._shell.own()

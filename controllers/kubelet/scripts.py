@@ -18,7 +18,7 @@ from controllers.kinds.core.service_names import service_of_name
 from controllers.kit.informer import Informers
 from controllers.kit.pods import claims_of_pod
 from controllers.kubelet.containers import Container, Containers
-from controllers.kubelet.keeping import Change, Kept, Mount, kept_by, mount_of, mounts_of
+from controllers.kubelet.keeping import Change, Kept, Mount, folded, kept_by, mount_of, mounts_of
 from controllers.kubelet.needs import Need, needs_of
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.playing import ASKED, UNHOOKED, Hooked, Probed, ask, hook
@@ -39,6 +39,9 @@ FILES_MAX: Final = 64
 
 VOLUMES_MAX: Final = 1_000
 """Volumes of which files are kept; the oldest are forgotten."""
+
+MOMENTS_MAX: Final = 64
+"""Moments that are told at once at which files change that a loop writes on and on."""
 
 LOOKS: Final = frozenset({"cat", "ls"})
 """Programs that are played alone, since they fail where a file is not there."""
@@ -85,6 +88,8 @@ class Scripts:
         """Uids of pods in which a loop may wait that asks again and again."""
         self._volumes: dict[str, dict[tuple[str, ...], list[Change]]] = {}
         """Volume → who wrote there → what was done, by paths in the volume."""
+        self._seen_ms = 0
+        """Up to when somebody looks who knows no network (Unix)."""
 
     def forget(self, uid: str) -> None:
         """A pod is gone, and what only it had."""
@@ -104,7 +109,7 @@ class Scripts:
             writers = self._volumes.get(f"claim/{claim}", {})
             for by in [by for by in writers if by[:1] == (uid,)]:
                 writers[by] = [one for one in writers[by] if one.ms <= unix_ms]
-                left = [Kept(one.path, one.ms, one.text) for one in writers[by]]
+                left = [Kept(one.path, one.ms, one.text) for one in folded(writers[by]).values()]
                 if left:
                     found.setdefault(claim.removeprefix(f"{namespace}/"), []).extend(left)
         return found
@@ -191,10 +196,13 @@ class Scripts:
         self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int
     ) -> dict[str, str | None]:
         """Return path → text of what was written in a container by a moment; None where a file was removed."""
-        return {one.path: one.text for one in self._doings(pod, container, answers) if one.ms <= unix_ms}
+        self._seen_ms = max(self._seen_ms, unix_ms)
+        done = (one for one in self._doings(pod, container, answers) if one.ms <= unix_ms)
+        return {path: one.text for path, one in folded(done).items()}
 
-    def others(self, pod: Mapping[str, Any], container: Container, answers: Answers) -> list[Change]:
-        """Return what others than a container's own run do to its files, in order of time."""
+    def others(self, pod: Mapping[str, Any], container: Container, answers: Answers, unix_ms: int = 0) -> list[Change]:
+        """Return what others than a container's own run do to its files, in order of time, up to some time from now."""
+        self._seen_ms = max(self._seen_ms, unix_ms)
         self._play_all(pod, answers)
         return self._around(pod, container, mounts_of(pod, container.spec), answers)
 
@@ -202,7 +210,12 @@ class Scripts:
         """Return when (Unix) files of a container change of themselves after a moment, in order."""
         found = {one.ms for one in self._doings(pod, container, answers)}
         found.add(self._known_ms(pod, container, answers))
-        return sorted(ms for ms in found if after_ms < ms < FOREVER_MS)
+        moments = sorted(ms for ms in found if after_ms < ms < FOREVER_MS)
+        return moments[:MOMENTS_MAX] if self.rests(str(pod["metadata"]["uid"])) else moments
+
+    def rests(self, uid: str) -> bool:
+        """Return whether more becomes known of a pod's files as time goes on."""
+        return any(run.rests for run in self._played.get(uid, {}).values())
 
     def probed(
         self, pod: Mapping[str, Any], container: Container, probe: Mapping[str, Any], answers: Answers, unix_ms: int
@@ -262,11 +275,7 @@ class Scripts:
     ) -> None:
         """Keep what somebody does in volumes."""
         for mount in mounts:
-            inner = [
-                Change(one.ms, mount.inner(one.path), one.text)
-                for one in changes
-                if mount_of(mounts, one.path) == mount
-            ]
+            inner = [one._replace(path=mount.inner(one.path)) for one in changes if mount_of(mounts, one.path) == mount]
             writers = self._volumes.setdefault(_volume_key(pod, mount), {})
             writers.pop(by, None)
             if inner:
@@ -282,7 +291,7 @@ class Scripts:
             return False
         if run.sending is not None:
             run.sending.pod = dict(pod)
-        on = run.go_on(NOWHERE if self._present is None else self._present())
+        on = run.go_on(NOWHERE._replace(unix_ms=self._seen_ms) if self._present is None else self._present())
         if run.waits is not None:
             self.waiting[str(pod["metadata"]["uid"])] = None
         return on
@@ -399,7 +408,7 @@ def _fold(writers: dict[tuple[str, ...], list[Change]]) -> None:
     """Make one of the two oldest writers of a volume: what was there after them."""
     first, second, *_ = writers
     both = sorted((*writers.pop(first), *writers.pop(second)), key=lambda one: one.ms)
-    left = {one.path: one for one in both}
+    left = folded(both)
     rest = dict(writers)
     writers.clear()
     writers[()] = sorted(left.values(), key=lambda one: one.ms)[-FILES_MAX:]

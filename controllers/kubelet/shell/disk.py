@@ -19,6 +19,14 @@ _OF_IMAGES: Final = frozenset(
 """Folders at the root in which an image may have files that nobody has told of."""
 
 
+def last_of(text: str) -> str:
+    """Return what is kept of a file that grows: where it is too long, whole lines of its end."""
+    if len(text) <= VALUE_LENGTH_MAX:
+        return text
+    half = text[-VALUE_LENGTH_MAX // 2 :]
+    return half[half.find("\n") + 1 :]
+
+
 class Disk:
     """What a shell does with files; who is one has these. A folder that was made is a file whose path ends with `/`."""
 
@@ -66,8 +74,10 @@ class Disk:
         """Return path → text of what was written here, and None of what was removed."""
         return {**self.written, **dict.fromkeys(self.removed)}
 
-    def change(self, path: str, text: str | None) -> None:
+    def change(self, path: str, text: str | None, *, more: bool = False) -> None:
         """Take what somebody else has written or, where there is no text, removed."""
+        if more and text is not None:
+            text = last_of((self.read(path) or "") + text)
         if text is None:
             self.removed.add(path)
         else:
@@ -105,8 +115,7 @@ class Disk:
         if self.inside.is_read_only(path):
             return f"can't create {name}: Read-only file system"
         self.removed.discard(path)
-        before = (self.read(name) or "") if more else ""
-        self.written[path] = (before + text)[:VALUE_LENGTH_MAX]
+        self.written[path] = last_of((self.read(name) or "") + text) if more else text[:VALUE_LENGTH_MAX]
         return ""
 
     def matching(self, pattern: Segments) -> list[str]:

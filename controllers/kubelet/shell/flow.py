@@ -47,6 +47,9 @@ from controllers.kubelet.shell.tree import (
 )
 from controllers.kubelet.shell.variables import Own, Trouble
 
+TURN_STEPS: Final = 50
+"""Commands that a turn may have of a loop that nothing ends, where it takes time."""
+
 LEVELS_MAX: Final = 48
 """Commands within commands that run at once: loops, conditions, functions that call functions."""
 
@@ -64,6 +67,9 @@ class Flow(Simples):
     tested: int
     """In how many conditions it is: there `set -e` ends nothing."""
     rounds: int
+    spare: int
+    steps_left: int
+    lasting_loops: set[int]
     endless: int
     """In how many loops it is that nothing ends."""
 
@@ -224,11 +230,15 @@ class Flow(Simples):
                 return (yield from self.redirected(command.redirects, stdin, lambda given: self._group(command, given)))
             case Loop(condition, body, until):
                 endless = "e" not in self.options and never_ends(command, self.functions)
-                self.endless += endless
-                try:
+                if not endless:
                     return (yield from self._loop(condition, body, stdin, until=until))
+                self.endless += 1
+                self.lasting_loops.add(id(command))
+                try:
+                    return (yield from self._on_and_on(self._loop(condition, body, stdin, until=until)))
                 finally:
-                    self.endless -= endless
+                    self.lasting_loops.discard(id(command))
+                    self.endless -= 1
             case Each():
                 return (yield from self._each(command, stdin))
             case Counted():
@@ -272,6 +282,18 @@ class Flow(Simples):
             if (yield from self._body(body, stdin)):
                 return 0
             code = self.code
+
+    def _on_and_on(self, loop: Running) -> Running:
+        """Run a loop that nothing ends: each turn that takes time may have some commands more, while there are any."""
+        while True:
+            try:
+                one = next(loop)
+            except StopIteration as end:
+                return int(end.value)
+            yield one
+            if isinstance(one, Waits) and one.ms and self.steps_left < TURN_STEPS <= self.spare:
+                self.spare -= TURN_STEPS - self.steps_left
+                self.steps_left = TURN_STEPS
 
     def _each(self, command: Each, stdin: Sent | None) -> Running:
         words = self.arguments[1:] if command.words is None else (yield from fields_of(self, command.words))

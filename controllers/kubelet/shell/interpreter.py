@@ -135,6 +135,10 @@ class Shell(Flow):
     begun_ms: int = 0
     first_ms: int = 0
     """When the first of the shells began that this one is within."""
+    spare: int = 0
+    """Commands that turns of a loop that nothing ends may have beside `steps_left`."""
+    lasting_loops: set[int] = field(default_factory=set)
+    """Of all the shells that are within each other: the loops that nothing ends, in which they are."""
     missed: list[str] = field(default_factory=list)
     """Files that were looked for and are not there for sure."""
     failed: set[str] = field(default_factory=set)
@@ -261,13 +265,13 @@ class Shell(Flow):
             sent=self.sent if stdin is None else stdin, unknown=self.unknown, certain=self.certain,
             unsure=self.unsure, send=self.send, bash=bash, options=set(options), pipes=self.pipes,
             levels=self.levels, rounds=self.rounds, endless=self.endless, first_ms=self.first_ms,
-            failed=self.failed, missed=self.missed,
+            failed=self.failed, missed=self.missed, spare=self.spare, lasting_loops=self.lasting_loops,
         )  # fmt: skip
         try:
             code = yield from inner.run(text)
             code = yield from inner.trapped(code)
         finally:
-            self.steps_left = inner.steps_left
+            self.steps_left, self.spare = inner.steps_left, inner.spare
         self.now_ms = inner.now_ms
         return code
 

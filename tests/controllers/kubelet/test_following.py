@@ -5,6 +5,7 @@ from __future__ import annotations
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import Printer, run_of
 from controllers.kubelet.scripts import Scripts
+from controllers.kubelet.shell.running import VALUE_LENGTH_MAX
 from controllers.kubelet.stages.pods import STAGES
 from tests.controllers.kubelet.test_kept_volumes import LabFacts
 from tests.tools.lab import Document, Lab, node, pod
@@ -23,7 +24,7 @@ def printed(lab: Lab, name: str, seconds: float) -> list[tuple[int, str]]:
     document, facts = lab.get("pods", "web"), LabFacts(lab)
     one = next(one for one in Containers(document).all if one.name == name)
     run = run_of(document, name, previous=False)
-    around = Scripts(facts).others(document, one, STAGES.answers)
+    around = Scripts(facts).others(document, one, STAGES.answers, run.started_ms + round(1000 * seconds))
     printer = Printer(document, one.spec, run, facts, STAGES.answers, None, around)
     lines = printer.upto(run.started_ms + round(1000 * seconds), None)
     return [((line.ms - run.started_ms) // 1000, line.text) for line in lines]
@@ -74,3 +75,38 @@ def test_nothing_comes_of_a_file_that_nobody_writes() -> None:
     assert printed(lab, "shows", 500) == [(0, "ready")]
     (status,) = lab.get("pods", "web")["status"]["containerStatuses"]
     assert status["ready"]
+
+
+def test_a_loop_that_writes_is_followed_for_hours() -> None:
+    lab = shared(
+        shell("app", "while true; do date >> /logs/app; sleep 5; done"),
+        shell("shows", "tail -n+1 -F /logs/app"),
+    )
+    lines = [text for _, text in printed(lab, "shows", 3 * 3600) if text.endswith("2026")]
+    assert 2150 <= len(lines) <= 2161
+    assert lines == sorted(set(lines)), "each is told once, in order"
+
+
+def test_a_file_that_grows_keeps_its_end_alone() -> None:
+    lab = shared(shell("app", f"while true; do echo $((i++)) {'x' * 60} >> /logs/app; sleep 5; done"))
+    document, facts = lab.get("pods", "web"), LabFacts(lab)
+    (app,) = Containers(document).mains
+    after_ms = run_of(document, "app", previous=False).started_ms + 3 * 3600 * 1000
+    scripts = Scripts(facts)
+    text = scripts.disk(document, app, STAGES.answers, after_ms)["/logs/app"] or ""
+    assert len(text) <= VALUE_LENGTH_MAX
+    first, *_, last = (int(line.split()[0]) for line in text.splitlines())
+    assert first > 0
+    assert last == 2160
+    assert text == Scripts(facts).disk(document, app, STAGES.answers, after_ms)["/logs/app"]
+
+
+def test_a_kubelet_plays_a_loop_that_writes_no_further_than_it_has_to() -> None:
+    script = "while true; do echo up >> /logs/app; sleep 1; [ $SECONDS -gt 0 ] && touch /logs/ready; done"
+    probe = {"exec": {"command": ["sh", "-c", "test $(wc -l < /logs/app) -lt 1200"]}, "periodSeconds": 5}
+    lab = shared(shell("app", script, readinessProbe=probe))
+    (status,) = lab.get("pods", "web")["status"]["containerStatuses"]
+    assert status["ready"]
+    lab.run(1500)
+    (status,) = lab.get("pods", "web")["status"]["containerStatuses"]
+    assert not status["ready"], "what it writes later is known when it is looked at"
