@@ -51,18 +51,20 @@ class ReplicaTeller:
         replica = slot.component
         if not isinstance(replica, Replica):
             return False
-        self.note(slot)
-        lease = replica.lease_view() or {}
-        noted, fault = self.standings[slot.name].noted, self._faults.of(slot)
-        refused = self._refusals(slot.name)
-        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, fault, refused, noted)
-        moved = self._seen.get(slot.name) != seen
-        self._seen[slot.name] = seen
+        name, leading = slot.name, replica.leading
+        standing = self.standings[name]
+        standing.believes(leading, self._loop.now_ms)
+        fault, refused = self._faults.of(slot), self._refusals(name)
+        seen = (leading, replica.last_branch, replica.holder, slot.incarnation, fault, refused, standing.noted)
+        moved = self._seen.get(name) != seen
+        self._seen[name] = seen
         return moved
 
     def _refusals(self, identity: str) -> int:
         """Return how many refused writes are told: when the count has doubled, else at most once a second."""
         now, (told, told_ms) = self.standings[identity].refused, self._refused.get(identity, (0, 0))
+        if now == told:
+            return told
         if now.bit_length() > told.bit_length() or (now > told and self._loop.now_ms - told_ms >= REFUSALS_EVERY_MS):
             told = now
             self._refused[identity] = (now, self._loop.now_ms)

@@ -139,11 +139,10 @@ def _counted(
     attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], resource: str, names: list[str]
 ) -> Usage:
     """Return what the objects that are there count for, under these names; the one that changes as it was."""
-    counted: Usage = dict.fromkeys(names, NONE)
-    for one in attempt.lookup.list(resource, attempt.namespace):
-        if evaluator.concerns(quota, one):
-            counted = add(counted, only(evaluator.usage(one, attempt.context.unix_ms), names))
-    return counted
+    there = attempt.lookup.list(resource, attempt.namespace)
+    if not evaluator.matching((quota.get("status") or {}).get("hard") or {}):
+        there = ()
+    return evaluator.total(quota, there, names, attempt.context.unix_ms)
 
 
 def _told(amounts: Usage, names: list[str]) -> str:

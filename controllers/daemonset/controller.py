@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from controllers.daemonset import manage
 from controllers.daemonset.backoff import FailureBackoff
-from controllers.daemonset.placement import Placement, by_age, is_updated, node_of, pods_for
+from controllers.daemonset.placement import by_age, is_updated, node_of, placement_of, pods_for
 from controllers.daemonset.revisions import Revisions, settle_revisions, unused_revisions
 from controllers.flags.controllermanager import BURST_REPLICAS
 from controllers.kit import history
@@ -86,7 +86,7 @@ class DaemonSetController:
         if new is None or (old is not None and _asked_of_node(old) == _asked_of_node(new)):
             return
         for owner in self._sets.all():
-            runs, stays = Placement(owner).fit(new)
+            runs, stays = placement_of(owner).fit(new)
             is_first = old is None and runs
             if is_first or self._calls_for_a_look(owner, new["metadata"]["name"], runs=runs, stays=stays):
                 self._queue.add(key_of(owner))
@@ -188,7 +188,7 @@ class DaemonSetController:
         fresh += [pod for pod in adopted if pod["metadata"]["uid"] not in known]
         code = revisions.current["metadata"]["labels"].get(history.POD_HASH, "")
         by_node = manage.by_node(fresh)
-        return manage.Round(owner, self._nodes.all(), by_node, code, work.unix_ms, Placement(owner), seen)
+        return manage.Round(owner, self._nodes.all(), by_node, code, work.unix_ms, placement_of(owner), seen)
 
     def _manage(self, key: str, look: manage.Round, work: Work, made: list[Document]) -> Step:
         """Make it one pod on each node that fits."""

@@ -7,7 +7,10 @@ pkg/controller/daemon/util.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from controllers.kit.history import POD_HASH
 from controllers.kit.pods import pod_from_template
@@ -35,6 +38,9 @@ _EVERYWHERE: Final = (
 )
 """What every daemon tolerates: it stays where others have to leave."""
 
+_SAME: Final = ("key", "operator", "effect", "value")
+"""Fields of a toleration by which another one is the same."""
+
 _HOST_NETWORK: Final = ("node.kubernetes.io/network-unavailable", "NoSchedule")
 
 
@@ -45,12 +51,25 @@ class Fit(NamedTuple):
     stays: bool
 
 
+PLACEMENTS_MAX: Final = 256
+"""Templates of which it is remembered what they ask of nodes; the one used longest ago goes first."""
+
+
+def placement_of(owner: Mapping[str, Any]) -> Placement:
+    """Return what a DaemonSet's template asks of nodes; its status changes far more often than that."""
+    return _placement(msgspec.json.encode((owner["spec"].get("template") or {}).get("spec") or {}))
+
+
+@lru_cache(maxsize=PLACEMENTS_MAX)
+def _placement(spec: bytes) -> Placement:
+    return Placement(msgspec.json.decode(spec))
+
+
 class Placement:
     """What a DaemonSet's template asks of nodes, read once for many nodes."""
 
-    def __init__(self, owner: Mapping[str, Any]) -> None:
-        """Read the template."""
-        spec = (owner["spec"].get("template") or {}).get("spec") or {}
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        """Read the spec of its pods."""
         self._node_name = spec.get("nodeName") or ""
         self._labels: Mapping[str, str] = spec.get("nodeSelector") or {}
         self._terms = _required_terms(spec)
@@ -98,8 +117,7 @@ def tolerations(spec: Mapping[str, Any]) -> list[Document]:
 
 def _is_the_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two tolerations differ in their seconds at most."""
-    fields = ("key", "operator", "effect", "value")
-    return all((one.get(field) or "") == (other.get(field) or "") for field in fields)
+    return not [field for field in _SAME if (one.get(field) or "") != (other.get(field) or "")]
 
 
 def generation_of(owner: Mapping[str, Any]) -> str | None:

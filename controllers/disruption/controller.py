@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from controllers.kinds.table import find_kind
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.ownership import labels_of
 from controllers.kit.pods import controller_of
 from controllers.log.operations import Update
 from controllers.log.stamps import unix_ms_of, wire_time
@@ -69,10 +70,12 @@ class DisruptionController:
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         budgets = self._budgets.indexed("namespace", ((new or old) or {})["metadata"]["namespace"])
-        if budgets and new is not None and len(self._about(new)) > 1:
+        told = [new is not None and self._is_about(budget, new) for budget in budgets]
+        if new is not None and sum(told) > 1:
             self._queue.add(_SEVERAL + key_of(new))
-        for budget in budgets:
-            if any(pod is not None and self._is_about(budget, pod) for pod in (old, new)):
+        relabelled = old is not None and (new is None or labels_of(old) != labels_of(new))
+        for budget, is_about in zip(budgets, told, strict=True):
+            if is_about or (relabelled and old is not None and self._is_about(budget, old)):
                 self._queue.add(key_of(budget))
 
     def _pod_told(self, old: Document | None, new: Document | None) -> None:
@@ -159,7 +162,7 @@ class DisruptionController:
         if read is None or read[0] is not budget:
             # Every pod of the namespace is asked about: a selector is read once for as long as its budget stays so.
             read = self._selectors[uid] = (budget, _selector_of(budget))
-        return read[1] is not None and matches_all(read[1], pod["metadata"].get("labels") or {})
+        return read[1] is not None and matches_all(read[1], labels_of(pod))
 
     def _forgive(self, key: str, work: Work) -> Reconcile:
         """Take back that a pod is to go, when it has not gone for long enough."""

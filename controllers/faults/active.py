@@ -38,7 +38,8 @@ class Faults:
 
     def of(self, slot: Slot) -> tuple[Active, ...]:
         """Return what a component has, in the order in which it began."""
-        return tuple(active for active, _ in self._active.get(slot.name, {}).values())
+        own = self._active.get(slot.name)
+        return tuple([active for active, _ in own.values()]) if own else ()
 
     def begin(self, slot: Slot, asked: Asked) -> None:
         """Let a component have a fault, instead of the one of the same that it had."""

@@ -9,6 +9,7 @@ Source: k8s.io/kubernetes/pkg/controller/history, and `getPatch` of pkg/controll
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -24,6 +25,10 @@ POD_HASH: Final = "controller-revision-hash"
 NAME_LETTERS: Final = 223
 """Letters of the owner's name that a revision's name keeps."""
 
+SNAPSHOTS_MAX: Final = 256
+"""Templates of which the data of a revision is remembered, as every look at a workload asks for it; the one used
+longest ago goes first."""
+
 _HTML: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """What Go's encoder escapes beside the quotes and the control letters."""
 
@@ -32,8 +37,14 @@ def snapshot(owner: Mapping[str, Any]) -> Document:
     """Return the data of a revision of `owner`: the patch that replaces its template by the present one.
 
     Its keys are sorted, as those of the map that upstream encodes: whoever compares revisions compares their bytes.
+    It is shared: read it, never change it.
     """
-    template = _struct("v1.PodTemplateSpec", owner["spec"].get("template") or {})
+    return _snapshot(msgspec.json.encode(owner["spec"].get("template") or {}))
+
+
+@lru_cache(maxsize=SNAPSHOTS_MAX)
+def _snapshot(given: bytes) -> Document:
+    template = _struct("v1.PodTemplateSpec", msgspec.json.decode(given))
     data: Document = {"spec": {"template": {**template, "$patch": "replace"}}}
     return msgspec.to_builtins(data, order="sorted")  # type: ignore[no-any-return]
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final, Protocol
 
 from controllers.flags.controllermanager import CONTROLLERS as CONTROLLERS_FLAG
@@ -178,10 +179,10 @@ class _Runner:
         "recorder",
     )
 
-    def __init__(self, entry: ControllerEntry, flags: InForce) -> None:
+    def __init__(self, entry: ControllerEntry, flags: InForce, on_stir: Callable[[], object]) -> None:
         self.entry = entry
         self.flags = flags
-        self.queue = Workqueue()
+        self.queue = Workqueue(on_stir)
         # As client-go's recorder does, which names an instance only where its source has a host.
         self.recorder = Recorder(entry.source or f"{entry.name}-controller")
         self.controller: Controller | None = None
@@ -261,7 +262,14 @@ class ControllerManager:
         resources = [resource for entry in entries for resource in entry.resources]
         self.identity = identity
         self.informers = Informers(resources, identity=identity)
-        self._runners = {entry.name: _Runner(entry, flags) for entry in entries}
+        self._stirred: set[int] = set()
+        """Places in the table of the controllers whose queues were stirred: most have nothing to do."""
+        self._runners = {
+            entry.name: _Runner(entry, flags, partial(self._stirred.add, place)) for place, entry in enumerate(entries)
+        }
+        self._in_order = tuple(self._runners.items())
+        self._earliest_ms: int | None = None
+        """No work is planned for an earlier time; None: none is."""
         self._keys = keys
         self._leading = False
 
@@ -370,7 +378,7 @@ class ControllerManager:
                 tick.plan(timer, tick.now_ms + runner.resync_ms)
             else:
                 runner.planned_ms = None
-                runner.queue.stirred = True
+                runner.queue.stir()
                 self._work(runner, tick)
         self._plan(tick)
 
@@ -415,19 +423,30 @@ class ControllerManager:
         if not self._leading:
             return
         now_ms = tick.now_ms
-        for name, runner in self._runners.items():
-            queue, planned_ms = runner.queue, runner.planned_ms
-            if not queue.stirred and (planned_ms is None or planned_ms >= now_ms):
-                # Most have nothing to do, and each event asks all of them.
-                continue
+        if self._earliest_ms is not None and self._earliest_ms < now_ms:
+            self._note_late(now_ms)
+        for place in sorted(self._stirred):
+            name, runner = self._in_order[place]
+            queue = runner.queue
             at_ms = queue.next_ms(now_ms)
-            if at_ms is not None and at_ms != planned_ms:
+            if at_ms is not None and at_ms != runner.planned_ms:
                 if runner.active >= runner.workers:
                     # Asked again when one of them has ended.
                     continue
                 runner.planned_ms = at_ms
+                if self._earliest_ms is None or at_ms < self._earliest_ms:
+                    self._earliest_ms = at_ms
                 tick.plan(("work", name), at_ms)
             queue.stirred = False
+            self._stirred.discard(place)
+
+    def _note_late(self, now_ms: int) -> None:
+        """Stir the queues whose work was planned for a time that is over, as on a clock that was changed."""
+        planned = [(runner, at_ms) for _, runner in self._in_order if (at_ms := runner.planned_ms) is not None]
+        for runner, at_ms in planned:
+            if at_ms < now_ms:
+                runner.queue.stir()
+        self._earliest_ms = min((at_ms for _, at_ms in planned), default=None)
 
 
 def must(result: Result) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def _selecting(service: Document) -> Iterable[str]:
 def selects(service: Mapping[str, Any], labels: Labels) -> bool:
     """Return whether a Service's selector takes labels; without a selector it takes none."""
     selector = (service.get("spec") or {}).get("selector")
-    return selector is not None and all(labels.get(key) == value for key, value in selector.items())
+    return selector is not None and selector.items() <= labels.items()
 
 
 def pods_of(service: Document, pods: Lister) -> list[Document]:

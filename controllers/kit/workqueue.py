@@ -4,6 +4,7 @@ wait longer each time (client-go's `util/workqueue`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, Final
@@ -58,8 +59,9 @@ class RateLimiter:
 class Workqueue:
     """Keys to be reconciled, first come first served."""
 
-    def __init__(self) -> None:
-        """Begin empty."""
+    def __init__(self, on_stir: Callable[[], object] | None = None) -> None:
+        """Begin empty. `on_stir` is called when keys come for the first time since `stirred` was put down."""
+        self._on_stir = on_stir
         self.limiter = RateLimiter()
         self._ready: dict[str, None] = {}
         self._working: set[str] = set()
@@ -83,6 +85,13 @@ class Workqueue:
         """Return how many keys are ready."""
         return len(self._ready)
 
+    def stir(self) -> None:
+        """Have whoever plans the work look at the queue."""
+        if not self.stirred:
+            self.stirred = True
+            if self._on_stir is not None:
+                self._on_stir()
+
     def add(self, key: str) -> None:
         """Make the key ready; once however often it is added; after the present work where it is worked on."""
         if key in self._working:
@@ -90,7 +99,7 @@ class Workqueue:
         elif key not in self._ready:
             self.adds += 1
             self._ready[key] = None
-            self.stirred = True
+            self.stir()
 
     def add_at(self, key: str, at_ms: int) -> None:
         """Make the key ready at a time; the earliest of several holds."""
@@ -98,7 +107,7 @@ class Workqueue:
         if known is not None and known <= at_ms:
             return
         self._due[key] = at_ms
-        self.stirred = True
+        self.stir()
         self._sequence += 1
         heappush(self._waiting, (at_ms, self._sequence, key))
 
@@ -106,7 +115,7 @@ class Workqueue:
         """Make the key ready so long after the queue is next asked, which is at the present time: for handlers, which
         know no time.
         """
-        self.stirred = True
+        self.stir()
         known = self._after.get(key)
         self._after[key] = delay_ms if known is None else min(known, delay_ms)
 
@@ -150,7 +159,7 @@ class Workqueue:
             self._again.discard(key)
             self.adds += 1
             self._ready[key] = None
-            self.stirred = True
+            self.stir()
 
     def forget(self, key: str) -> None:
         """Forget the key's failures."""

@@ -182,6 +182,11 @@ class Replica:
         """Return whether it takes part in an election."""
         return self._has.elect
 
+    @property
+    def holder(self) -> str | None:
+        """Return who holds the lease, as this replica has observed it; None: it has not yet."""
+        return None if self.elector is None or self.elector.observed is None else self.elector.observed.holder
+
     def lease_view(self) -> dict[str, Any] | None:
         """Return what this replica has observed of its lease, on its own clock."""
         elector = self.elector

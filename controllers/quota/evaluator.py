@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controllers.quota import claims, pods, services
-from controllers.quota.usage import ONE, Usage
+from controllers.quota.usage import NONE, ONE, Usage
 from scheduler_core.api.document import Document
 
 COUNT: Final = "count/"
@@ -58,6 +58,20 @@ class Evaluator:
     def in_scope(self, quota: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
         """Return whether an object is in every scope of a quota."""
         return all(self.matches_scope(scope, document) for scope in scopes_of(quota))
+
+    def total(
+        self, quota: Mapping[str, Any], documents: Iterable[Mapping[str, Any]], names: Iterable[str], unix_ms: int
+    ) -> Usage:
+        """Return what those of some objects that are in every scope of a quota count for in all, under these names."""
+        scopes = scopes_of(quota)
+        total = dict.fromkeys(names, NONE)
+        for document in documents:
+            if not all(self.matches_scope(scope, document) for scope in scopes):
+                continue
+            for name, amount in self.usage(document, unix_ms).items():
+                if name in total:
+                    total[name] = total[name].plus(amount)
+        return total
 
     def concerns(self, quota: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
         """Return whether a quota counts an object: it is in its scopes, and names something that it counts for."""

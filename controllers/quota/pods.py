@@ -47,6 +47,8 @@ def usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
         return {_OBJECTS: ONE}
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     containers, first = spec.get("containers") or (), spec.get("initContainers") or ()
+    told = {key: status.get(key) or () for key in LASTING}
+    asked = _requests_of(containers, first) if any(told.values()) else {}
     # Pods of a template ask for the same: what they count for is reckoned once.
     asking: Document = {
         "spec": {
@@ -55,14 +57,18 @@ def usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
             "resources": spec.get("resources"),
             "overhead": spec.get("overhead"),
         },
-        "status": {key: _resized(status.get(key) or (), (*containers, *first)) for key in LASTING},
+        "status": {key: _resized(own, asked) for key, own in told.items()},
     }
     return {_OBJECTS: ONE, **_asked(msgspec.json.encode(asking))}
 
 
-def _resized(told: Iterable[Mapping[str, Any]], spec: Iterable[Mapping[str, Any]]) -> list[Document]:
-    """Return what counts of statuses: of those that tell of other requests than the spec."""
-    asked = {one.get("name"): (one.get("resources") or {}).get("requests") or {} for one in spec}
+def _requests_of(*containers: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:
+    """Return what containers of a spec request, by name."""
+    return {one.get("name"): (one.get("resources") or {}).get("requests") or {} for own in containers for one in own}
+
+
+def _resized(told: Iterable[Mapping[str, Any]], asked: Mapping[Any, Any]) -> list[Document]:
+    """Return what counts of statuses: of those that tell of other requests than the spec (`asked`, by name)."""
     kept: list[Document] = []
     for one in told:
         if one.get("resources") is None:

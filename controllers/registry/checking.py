@@ -47,17 +47,26 @@ class Report:
         self.stops += 1
 
 
-def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
-    """Return whether a JSON value nests deeper than `limit`, without recursion."""
+def json_of(value: Any) -> bytes:
+    """Return a value as JSON; empty: it cannot be written so."""
     try:
-        written = msgspec.json.encode(value)
+        return msgspec.json.encode(value)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        written = b""
-    if written and written.count(b"{") + written.count(b"[") <= limit:
+        return b""
+
+
+def too_deep(value: Any, encoded: bytes | None = None) -> bool:
+    """Return whether a JSON value nests deeper than `DEPTH_MAX`, without recursion.
+
+    `encoded`: what `json_of` makes of it, where that is known.
+    """
+    if encoded is None:
+        encoded = json_of(value)
+    if encoded and encoded.count(b"{") + encoded.count(b"[") <= DEPTH_MAX:
         # So few that they cannot nest deeper, whatever stands in texts.
         return False
     level = [value]
-    for _ in range(limit):
+    for _ in range(DEPTH_MAX):
         level = [
             child
             for item in level
@@ -113,6 +122,9 @@ GOOD_SPECS_MAX: Final = 1_000
 GOOD_SPEC_BYTES_MAX: Final = 16_384
 """Larger specs are checked each time."""
 
+GOOD_SPEC_BYTES_MIN: Final = 256
+"""Smaller ones, too: no two Leases are the same, and they would drive out what many objects have."""
+
 TIMES_MAX: Final = 4_096
 """Times whose reading is remembered: objects of one second have one, and keep it."""
 
@@ -120,8 +132,6 @@ _GOOD_SPECS: set[tuple[str, bool, bytes]] = set()
 
 
 def _remember(known: tuple[str, bool, bytes]) -> None:
-    if len(known[2]) > GOOD_SPEC_BYTES_MAX:
-        return
     if len(_GOOD_SPECS) >= GOOD_SPECS_MAX:
         _GOOD_SPECS.clear()
     _GOOD_SPECS.add(known)
@@ -134,11 +144,15 @@ def check(document: dict[str, Any], key: str, path: str = "", *, require: bool =
     """
     report = Report()
     spec = document.get("spec")
-    known = (key, require, msgspec.json.encode(spec)) if isinstance(spec, dict) and not path else None
+    known = None
+    if isinstance(spec, dict) and not path:
+        encoded = msgspec.json.encode(spec)
+        if GOOD_SPEC_BYTES_MIN <= len(encoded) <= GOOD_SPEC_BYTES_MAX:
+            known = (key, require, encoded)
     if known is not None and known in _GOOD_SPECS:
-        _check_struct(document, model(key), path, report, require, good="spec")
+        _check_struct(document, _shape(key), path, report, require, good="spec")
         return report
-    _check_struct(document, model(key), path, report, require)
+    _check_struct(document, _shape(key), path, report, require)
     clean = not (report.wrong or report.unknown or report.missing)
     # Only what the check left as it was: a normalised spec would have to be normalised again.
     if clean and known is not None and msgspec.json.encode(document["spec"]) == known[2]:
@@ -146,26 +160,42 @@ def check(document: dict[str, Any], key: str, path: str = "", *, require: bool =
     return report
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the check of one struct goes by."""
+
+    struct: Model
+    fields: Mapping[str, FieldType]
+    off: tuple[str, ...]
+    """Fields that are read, and go."""
+    zero_times: tuple[str, ...]
+    nulls: tuple[str, ...]
+    required: tuple[str, ...]
+
+
+@cache
+def _shape(key: str) -> _Shape:
+    struct = model(key)
+    required = tuple(name for name, entry in struct.fields.items() if entry.required)
+    return _Shape(struct, struct.fields, _OFF.get(key, ()), ZERO_TIMES.get(key, ()), NULLS.get(key, ()), required)
+
+
 def _check_struct(
-    document: dict[str, Any], struct: Model, path: str, report: Report, require: bool, good: str | None = None
+    document: dict[str, Any], shape: _Shape, path: str, report: Report, require: bool, good: str | None = None
 ) -> None:
-    off = _OFF.get(struct.key, ())
+    fields, off = shape.fields, shape.off
     for name in list(document):
         if name == good:
             continue
         value = document[name]
-        entry = struct.fields.get(name)
-        if entry is not None and name not in off:
-            # Most of what documents hold: texts, and numbers that every type holds.
-            if entry.scalar == "string" and _is_text(value, entry.container):
-                if not value and entry.terse:
-                    del document[name]
-                continue
-            if entry.scalar == "integer" and type(value) is int and 0 < value < _SMALL and not entry.container:
-                continue
+        entry = fields.get(name)
+        if entry is not None and _is_plain(value, entry) and name not in off:
+            if not value and entry.terse:
+                del document[name]
+            continue
         where = f"{path}.{name}" if path else name
         if entry is None:
-            if not struct.open:
+            if not shape.struct.open:
                 report.unknown.append(where)
                 del document[name]
             continue
@@ -176,15 +206,15 @@ def _check_struct(
         if name in off:
             del document[name]
             continue
-        if not checked and (entry.terse or _leaves_out(struct, name, entry)):
+        if not checked and (entry.terse or _leaves_out(shape.struct, name, entry)):
             del document[name]
             if entry.container and not where.startswith("metadata"):
                 report.emptied[where] = checked
             continue
         document[name] = checked
-    for name in ZERO_TIMES.get(struct.key, ()):
+    for name in shape.zero_times:
         document.setdefault(name, None)
-    for name in NULLS.get(struct.key, ()):
+    for name in shape.nulls:
         # Of a change only the members of the object that are new come here.
         if path or name in document:
             value = document.get(name)
@@ -193,10 +223,27 @@ def _check_struct(
                 value = None
             document[name] = value
     if require:
-        for name in _required(struct.key):
+        for name in shape.required:
             if name not in document:
                 where = f"{path}.{name}" if path else name
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
+
+
+def _is_plain(value: Any, entry: FieldType) -> bool:
+    """Return whether a value is surely good and written as it is to be kept: most of what documents hold is.
+
+    Those are texts, maps of texts, true, and numbers that every type holds.
+    """
+    scalar, container = entry.scalar, entry.container
+    if container:
+        if scalar != "string" or container != "map" or not isinstance(value, dict) or not value:
+            return False
+        return not [one for one in value.values() if not isinstance(one, str)]
+    if scalar == "string":
+        return isinstance(value, str)
+    if scalar == "integer":
+        return type(value) is int and 0 < value < _SMALL
+    return scalar == "boolean" and value is True
 
 
 _SMALL: Final = 2**31
@@ -247,21 +294,6 @@ def _leaves_out(struct: Model, name: str, entry: FieldType) -> bool:
     return name not in _NOT_NONE.get(struct.key, ())
 
 
-def _is_text(value: Any, container: str) -> bool:
-    """Return whether a value is surely good and written as it is to be kept, for a field of texts."""
-    if not container:
-        return isinstance(value, str)
-    if container != "map" or not isinstance(value, dict) or not value:
-        return False
-    return all(isinstance(one, str) for one in value.values())
-
-
-@cache
-def _required(key: str) -> tuple[str, ...]:
-    """Return the fields of a struct that v1.34 names required."""
-    return tuple(name for name, entry in model(key).fields.items() if entry.required)
-
-
 def _check_field(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:
     if entry.container == "list":
         if not isinstance(value, list):
@@ -305,7 +337,7 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
     if entry.scalar is None:
         if not isinstance(value, dict):
             return _mismatch(value, entry, path, report, entry.item_name)
-        _check_struct(value, model(entry.model), path, report, require)
+        _check_struct(value, _shape(entry.model), path, report, require)
         return value
     match entry.scalar:
         case "string":

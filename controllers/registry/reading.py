@@ -14,7 +14,7 @@ import msgspec
 from controllers.log.operations import Create
 from controllers.log.store import copy_object
 from controllers.registry import fields
-from controllers.registry.checking import check, too_deep, zero_of
+from controllers.registry.checking import check, json_of, too_deep, zero_of
 from controllers.registry.context import Context
 from controllers.registry.gotext import json_name
 from controllers.registry.kind import Kind
@@ -68,12 +68,14 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     """Return a checked copy of a body and the required fields that it lacks; parts equal to `old` are taken as good."""
     if not isinstance(given, dict):
         raise bad_request("the body is not an object")
-    if too_deep(given):
+    kept = {key for key, value in given.items() if key in old and is_same(value, old[key])}
+    fresh = {key: value for key, value in given.items() if key not in kept}
+    encoded = json_of(fresh)
+    if too_deep(fresh, encoded):
         raise bad_request("the body is nested too deeply")
     _check_type(kind, given)
-    kept = {key for key, value in given.items() if key in old and is_same(value, old[key])}
     try:
-        fresh = copy_object({key: value for key, value in given.items() if key not in kept})
+        fresh = msgspec.json.decode(encoded) if encoded else copy_object(fresh)
     except (TypeError, msgspec.MsgspecError) as error:
         # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
         raise bad_request(f"the body cannot be written as JSON: {error}") from error

@@ -20,7 +20,7 @@ from controllers.kit.services import by_namespace
 from controllers.log.operations import Update
 from controllers.loop.component import DEFINED
 from controllers.quota.evaluator import COUNT, Evaluator, evaluator_of
-from controllers.quota.usage import NONE, Usage, add, equal, only, read, written
+from controllers.quota.usage import Usage, add, equal, only, read, written
 from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 
@@ -134,10 +134,8 @@ class ResourceQuotaController:
             names = evaluator.matching(hard)
             if not names:
                 continue
-            total = add(total, dict.fromkeys(names, NONE))
-            for document in self._listers[resource].indexed("namespace", quota["metadata"]["namespace"]):
-                if evaluator.in_scope(quota, document):
-                    total = add(total, only(evaluator.usage(document, work.unix_ms), names))
+            there = self._listers[resource].indexed("namespace", quota["metadata"]["namespace"])
+            total = add(total, evaluator.total(quota, there, names, work.unix_ms))
         return {**total, **self._count_defined(quota, hard, work)}
 
     def _count_defined(self, quota: Document, hard: dict[str, str], work: Work) -> Usage:
@@ -148,10 +146,8 @@ class ResourceQuotaController:
         total: Usage = {}
         for resource in sorted(asked & {_resource_of(one) for one in self._definitions.all()}):
             evaluator, names = evaluator_of(resource), [COUNT + resource]
-            total |= dict.fromkeys(names, NONE)
-            for document in self._defined.indexed(_HOME, _home(resource, quota)):
-                if evaluator.in_scope(quota, document):
-                    total = add(total, only(evaluator.usage(document, work.unix_ms), names))
+            there = self._defined.indexed(_HOME, _home(resource, quota))
+            total |= evaluator.total(quota, there, names, work.unix_ms)
         return total
 
 
