@@ -130,6 +130,7 @@ class GarbageCollector:
         return [
             (self._resource_of(resource, document), document)
             for resource, lister in self._listers.items()
+            if lister.has_indexed("owner", uid)
             for document in lister.indexed("owner", uid)
         ]
 

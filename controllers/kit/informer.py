@@ -147,6 +147,11 @@ class Lister:
             return []
         return [self._objects[place] for place in (sorted(places) if len(places) > 1 else places)]
 
+    def first_indexed(self, index: str, key: str) -> Document | None:
+        """Return the first object under an index key by (namespace, name); None: there is none."""
+        places = self._indexes[index].table.get(key)
+        return self._objects[min(places)] if places else None
+
     def has_indexed(self, index: str, key: str) -> bool:
         """Return whether any object is under an index key."""
         return bool(self._indexes[index].table.get(key))

@@ -298,8 +298,7 @@ class Lives:
 
     def pod(self, uid: str) -> Document | None:
         """Return a pod by its uid."""
-        found = self._pods.indexed("uid", uid)
-        return found[0] if found else None
+        return self._pods.first_indexed("uid", uid)
 
     def orders(self, pod: Mapping[str, Any]) -> Orders:
         """Return what annotations tell a pod."""

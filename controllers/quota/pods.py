@@ -31,6 +31,10 @@ _OF_STATUS: Final = ("name", "resources", "allocatedResources")
 """What counts of a container's status."""
 ASKED_MAX: Final = 1_024
 """Pods apart in what they ask for whose reckoning is remembered; the one used longest ago goes first."""
+STORED_MAX: Final = 1_024
+"""Pods as they are stored of which it is remembered what they count for; past it all are forgotten."""
+_STORED: Final[dict[int, tuple[Mapping[str, Any], Usage]]] = {}
+"""By identity: the pod, and what it counts for while it is charged; shared, nobody writes into it."""
 _NOTHING_GIVEN: Final[Mapping[str, Usage]] = {}
 
 
@@ -60,6 +64,19 @@ def usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
         "status": {key: _resized(own, asked) for key, own in told.items()},
     }
     return {_OBJECTS: ONE, **_asked(msgspec.json.encode(asking))}
+
+
+def usage_of_stored(pod: Mapping[str, Any], unix_ms: int) -> Usage:
+    """Return `usage` of a pod as it is stored, which nobody changes: where a quota is short it is asked of all."""
+    if not _is_charged(pod, unix_ms):
+        return {_OBJECTS: ONE}
+    known = _STORED.get(id(pod))
+    if known is None or known[0] is not pod:
+        if len(_STORED) >= STORED_MAX:
+            _STORED.clear()
+        # It holds the pod, so that no other one can have its identity.
+        known = _STORED[id(pod)] = pod, usage(pod, unix_ms)
+    return known[1]
 
 
 def _requests_of(*containers: Iterable[Mapping[str, Any]]) -> dict[Any, Any]:

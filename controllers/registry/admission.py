@@ -135,13 +135,16 @@ class Chosen(NamedTuple):
 
     mutating: tuple[Plugin, ...]
     validating: tuple[Plugin, ...]
+    rules: tuple[str, ...]
+    """Resources whose objects some of them go by."""
 
     def where(self, holds: Callable[[str], bool]) -> Chosen:
         """Return those that have rules to go by, or need none."""
-        mutating = tuple([plugin for plugin in self.mutating if not plugin.rules or holds(plugin.rules)])
-        return Chosen(
-            mutating, tuple([plugin for plugin in self.validating if not plugin.rules or holds(plugin.rules)])
-        )
+        idle = {rules for rules in self.rules if not holds(rules)}
+        if not idle:
+            return self
+        mutating = tuple([plugin for plugin in self.mutating if plugin.rules not in idle])
+        return Chosen(mutating, tuple([plugin for plugin in self.validating if plugin.rules not in idle]), self.rules)
 
 
 @dataclass(slots=True)
@@ -168,6 +171,7 @@ class Chain:
             chosen = Chosen(
                 tuple(one for one in watching if one.mutate is not None and one.mutates(verb, kind, subresource)),
                 tuple(one for one in watching if one.validate is not None or one.charge is not None),
+                tuple(sorted({one.rules for one in watching if one.rules})),
             )
             if key is not None:
                 self._chosen[key] = chosen

@@ -166,6 +166,8 @@ class _Shape:
 
     struct: Model
     fields: Mapping[str, FieldType]
+    plain: Mapping[str, type]
+    """Fields of which a value of this type is good and kept as it is, unless it is zero, or no number of `_SMALL`."""
     off: tuple[str, ...]
     """Fields that are read, and go."""
     zero_times: tuple[str, ...]
@@ -173,26 +175,33 @@ class _Shape:
     required: tuple[str, ...]
 
 
+_PLAIN: Final[Mapping[str | None, type]] = {"string": str, "integer": int, "boolean": bool}
+
+
 @cache
 def _shape(key: str) -> _Shape:
-    struct = model(key)
+    struct, off = model(key), _OFF.get(key, ())
+    plain = {
+        name: _PLAIN[entry.scalar]
+        for name, entry in struct.fields.items()
+        if entry.scalar in _PLAIN and not entry.container and name not in off
+    }
     required = tuple(name for name, entry in struct.fields.items() if entry.required)
-    return _Shape(struct, struct.fields, _OFF.get(key, ()), ZERO_TIMES.get(key, ()), NULLS.get(key, ()), required)
+    return _Shape(struct, struct.fields, plain, off, ZERO_TIMES.get(key, ()), NULLS.get(key, ()), required)
 
 
 def _check_struct(
     document: dict[str, Any], shape: _Shape, path: str, report: Report, require: bool, good: str | None = None
 ) -> None:
-    fields, off = shape.fields, shape.off
-    for name in list(document):
+    fields, plain, off = shape.fields, shape.plain, shape.off
+    for name, value in list(document.items()):
+        of = type(value)
+        if of is plain.get(name) and value and (of is not int or 0 < value < _SMALL):
+            # Most of what documents hold.
+            continue
         if name == good:
             continue
-        value = document[name]
         entry = fields.get(name)
-        if entry is not None and _is_plain(value, entry) and name not in off:
-            if not value and entry.terse:
-                del document[name]
-            continue
         where = f"{path}.{name}" if path else name
         if entry is None:
             if not shape.struct.open:
@@ -227,23 +236,6 @@ def _check_struct(
             if name not in document:
                 where = f"{path}.{name}" if path else name
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
-
-
-def _is_plain(value: Any, entry: FieldType) -> bool:
-    """Return whether a value is surely good and written as it is to be kept: most of what documents hold is.
-
-    Those are texts, maps of texts, true, and numbers that every type holds.
-    """
-    scalar, container = entry.scalar, entry.container
-    if container:
-        if scalar != "string" or container != "map" or not isinstance(value, dict) or not value:
-            return False
-        return not [one for one in value.values() if not isinstance(one, str)]
-    if scalar == "string":
-        return isinstance(value, str)
-    if scalar == "integer":
-        return type(value) is int and 0 < value < _SMALL
-    return scalar == "boolean" and value is True
 
 
 _SMALL: Final = 2**31
@@ -305,6 +297,8 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
     if entry.container == "map":
         if not isinstance(value, dict):
             return _mismatch(value, entry, path, report)
+        if entry.scalar == "string" and not [one for one in value.values() if not isinstance(one, str)]:
+            return value
         held = {key: _null_of(entry) if item is None else item for key, item in value.items()}
         return {
             key: None if item is None else _check_member(item, entry, path, key, report, require)

@@ -29,6 +29,10 @@ DEPTH_MAX: Final = 3
 """Nesting that is shown; what lies deeper is named by its type."""
 
 
+_SIMPLE: Final = frozenset({str, int, float})
+"""Types of most of what is kept, shown as Python writes it."""
+
+
 def state_entries(state: CycleState) -> list[dict[str, Any]]:
     """Return what was written, in order: key, the plugin that wrote it, the value, whether a dry run gets its own copy.
 
@@ -73,6 +77,8 @@ def _plain(value: Any) -> str | None:
     """Return what has no members of its own as it is shown; None for what has."""
     if value is None:
         return "<nil>"
+    if type(value) in _SIMPLE:
+        return str(value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, np.ndarray):

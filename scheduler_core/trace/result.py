@@ -14,6 +14,8 @@ from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.evaluator import Preemption
 
+_SUCCESS: Final = int(Code.SUCCESS)
+
 NOMINATED_TOLD_MAX: Final = 100
 """Nodes with nominated pods of which a trace keeps both verdicts, those where they differ first: some 15 KB."""
 
@@ -87,9 +89,12 @@ def verdict_table(outcome: FilterOutcome) -> dict[str, dict[str, Any]]:
     """Return node → plugin → answer, for every answer that is no success."""
     table: dict[str, dict[str, Any]] = {}
     for plugin, verdicts in outcome.verdicts.items():
+        failed = verdicts.codes != _SUCCESS
+        if not np.count_nonzero(failed):
+            # Most plugins let all pass.
+            continue
         # Nodes with one key share one answer, and encode as fast as one.
         known: dict[tuple[int, int], dict[str, Any]] = {}
-        failed = verdicts.codes != Code.SUCCESS
         rows = np.flatnonzero(failed if outcome.not_run is None else failed & ~outcome.not_run)
         codes, keys = verdicts.codes[rows].tolist(), verdicts.keys[rows].tolist()
         for row, code, key in zip(rows.tolist(), codes, keys, strict=True):
