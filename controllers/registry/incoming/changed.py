@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from controllers.log.operations import Operation, Patch
 from controllers.log.store import Stored, Transaction, copy_object
@@ -182,11 +182,14 @@ def _forget_times(metadata: Document, document: Document, old: Document) -> None
         metadata["managedFields"] = before
 
 
+_TOLD_BY: Final = ("name", "namespace", "resourceVersion", "uid")
+
+
 def _is_read(metadata: Any) -> bool:
     """Return whether metadata is of the types by which an object and its version are told."""
     if not isinstance(metadata, dict):
         return metadata is None
-    return all(isinstance(metadata.get(key) or "", str) for key in ("name", "namespace", "resourceVersion", "uid"))
+    return not [key for key in _TOLD_BY if not isinstance(metadata.get(key) or "", str)]
 
 
 def _restore(document: Document, old: Mapping[str, Any], key: str) -> None:

@@ -25,6 +25,9 @@ BOUNDED = (Recorder, Reconciled)
 """What keeps a bounded number of the newest things, whatever becomes of them."""
 
 
+PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
+"""Types of what keeps nothing."""
+
 PASSING = ("queue._due", "queue._spins", "._kept_kin[]")
 """Keys that wait for their time; what goes with the pod it is about."""
 
@@ -60,13 +63,14 @@ def kept(root: Any, dead: frozenset[str]) -> Iterator[tuple[str, str]]:
             continue
         seen.add(id(value))
         if isinstance(value, dict):
-            for key, inner in value.items():
-                yield from ((path, text) for text in _texts(key) if text in dead)
-                waiting.append((f"{path}[]", inner))
+            yield from ((path, text) for key in value for text in _texts(key) if text in dead)
+            below = f"{path}[]"
+            waiting.extend((below, inner) for inner in value.values() if type(inner) not in PLAIN)
         elif isinstance(value, (set, frozenset)):
             yield from ((path, text) for one in value for text in _texts(one) if text in dead)
         elif isinstance(value, (list, tuple, deque)):
-            waiting.extend((f"{path}[]", one) for one in value)
+            below = f"{path}[]"
+            waiting.extend((below, one) for one in value if type(one) not in PLAIN)
         else:
             waiting.extend((f"{path}.{name}", inner) for name, inner in _members(value))
 
