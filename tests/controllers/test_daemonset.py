@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from controllers.daemonset.backoff import FIRST_MS, LONGEST_MS, FailureBackoff
+from controllers.daemonset.placement import placement_of
 from controllers.log.operations import Create, Delete, Patch
 from tests.tools.lab import Document, Lab, node, pod, workload
 
@@ -257,3 +258,12 @@ def test_a_status_counts_the_pod_that_was_just_made() -> None:
     assert images(lab) == ["nginx:2", "nginx:2"]
     told = [row.object["status"] for row in lab.rows()[before:] if row.resource == RESOURCE]
     assert {status["currentNumberScheduled"] for status in told} == {2}
+
+
+def test_what_a_template_asks_of_nodes_is_read_once_whatever_else_its_owner_says() -> None:
+    first = daemon()
+    assert placement_of({**first, "status": {"numberReady": 1}}) is placement_of(first)
+    elsewhere = daemon()
+    elsewhere["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
+    assert placement_of(first).fit(node("n1")).runs
+    assert not placement_of(elsewhere).fit(node("n1")).runs

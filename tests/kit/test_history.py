@@ -48,3 +48,9 @@ def test_a_revision_is_kept_in_the_order_of_the_bytes_that_are_hashed() -> None:
 def test_the_template_comes_back_as_it_was() -> None:
     before = owner()
     assert template_of({"data": snapshot(before)}) == before["spec"]["template"]  # type: ignore[index]
+
+
+def test_what_a_template_keeps_is_worked_out_once_whatever_else_its_owner_says() -> None:
+    first = {**owner(), "status": {"numberReady": 1}}
+    assert snapshot({**owner(), "status": {"numberReady": 2}}) is snapshot(first)
+    assert snapshot(owner(image="web:2")) is not snapshot(first)

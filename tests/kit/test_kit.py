@@ -275,6 +275,23 @@ def test_a_key_is_worked_on_once_at_a_time_and_again_if_it_was_added_meanwhile()
     assert queue.get(0) == "a"
 
 
+def test_whoever_plans_is_told_once_that_keys_came_until_that_is_put_down() -> None:
+    told: list[bool] = []
+    queue = Workqueue(lambda: told.append(True))
+    queue.add("a")
+    queue.add("b")
+    queue.add_at("c", 5)
+    assert (queue.stirred, told) == (True, [True])
+    queue.stirred = False
+    queue.add("a")
+    assert not queue.stirred, "it is ready already"
+    assert queue.get(0) == "a"
+    queue.add("a")
+    assert not queue.stirred, "it is worked on"
+    queue.done("a")
+    assert (queue.stirred, told) == (True, [True, True])
+
+
 def test_failures_wait_twice_as_long_each_time_until_forgotten() -> None:
     queue = Workqueue()
     waits = []

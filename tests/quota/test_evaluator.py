@@ -171,3 +171,25 @@ def test_sums_keep_the_family_of_suffixes_of_what_is_there() -> None:
         "b": "1073742824",
     }
     assert written(subtract(amounts({"a": "1"}), amounts({"a": "300m", "b": "1"}))) == {"a": "700m", "b": "-1"}
+
+
+def test_stored_pods_count_in_all_as_each_of_them_does() -> None:
+    quota = {"spec": {"scopes": ["NotTerminating"]}}
+    pods = [
+        a_pod(container(requests={"cpu": "250m"})),
+        a_pod(container(requests={"cpu": "1"}), activeDeadlineSeconds=5),
+        {**a_pod(container(requests={"cpu": "2"})), "status": {"phase": "Succeeded"}},
+        a_pod(container(requests={"cpu": "500m"})),
+    ]
+    names = ["count/pods", "pods", "requests.cpu", "services"]
+    counted_in_all = {"count/pods": "3", "pods": "2", "requests.cpu": "750m", "services": "0"}
+    for _ in range(2):
+        assert written(evaluator_of("pods").total(quota, pods, names, NOW_MS)) == counted_in_all
+
+
+def test_a_stored_pod_counts_for_less_once_its_grace_is_over() -> None:
+    gone = {"name": "p", "deletionTimestamp": "2027-01-15T08:00:00Z", "deletionGracePeriodSeconds": 30}
+    pods = [{**a_pod(container(requests={"cpu": "1"})), "metadata": gone}]
+    names = ["count/pods", "requests.cpu"]
+    of = [written(evaluator_of("pods").total({}, pods, names, NOW_MS + ms)) for ms in (0, 30_000, 30_001)]
+    assert of == [{"count/pods": "1", "requests.cpu": cpu} for cpu in ("1", "1", "0")]
