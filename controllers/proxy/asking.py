@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from controllers.flags.flag import InForce
 from controllers.kinds.clustersim.target import Target
-from controllers.kubelet.documents import served
+from controllers.kubelet.documents import Request, served
 from controllers.kubelet.logs import filled
 from controllers.kubelet.shell.inside import Facts
 from controllers.kubelet.shell.running import PLAIN, Asked, Came, Meant
@@ -137,6 +137,9 @@ class Asking:
         code, page = record.code, Page("")
         if record.result in ("ok", "error"):
             code, page = self._page(record, target)
+            if code < 0:
+                message = f"nothing of {record.pod} listens on port {target.port}: its settings say so"
+                return Came("refused", 0, "NotListening", record.address, message=message)
         told = Came(record.result, code, record.reason, record.address, page.body, page.type, page.server)
         return told._replace(message=record.message)
 
@@ -169,7 +172,8 @@ class Asking:
     def _page_of(self, pod: Document, record: Record, target: Target) -> tuple[int, Page]:
         port = int(record.endpoint.rpartition(":")[2] or target.port)
         container, path = listener(pod, port) or pod["spec"]["containers"][0], target.path.partition("?")[0]
-        own = served(pod, container, path, self._facts, self.answers, self._network.unix_ms)
+        request = Request(port, target.host, path, record.client)
+        own = served(pod, container, request, self._facts, self.answers, self._network.unix_ms)
         if own is not None:
             return own.code, replace(own.page, body=own.page.body[:BODY_LENGTH_MAX])
         page = self.answers.of_page(str(container.get("image", "")), path)

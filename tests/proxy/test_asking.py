@@ -184,3 +184,79 @@ def test_names_are_looked_up_as_the_name_service_has_them() -> None:
     assert found.look_up(shop, "web.default") == Meant("web.default.svc.cluster.local", (web,))
     assert found.look_up(shop, "away") == Meant("away.default.svc.cluster.local", (), "db.example.com")
     assert found.look_up(shop, "nope") is None
+
+
+CONF = """
+server {                       # its own port
+  listen 8080;
+  location / { default_type text/plain; return 200 "hello from $hostname at $uri\\n"; }
+  location = /health { access_log off; return 204; }
+  location /old { return 301 /new; }
+  location /api/ { proxy_pass http://api; }
+}
+server {
+  listen 8081 default_server;
+  root /data;
+}
+"""
+
+
+def configured(conf: str, mount: Document, volumes: list[Document] | None = None) -> Lab:
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf", "namespace": "default"}}
+    files = {"a.txt": "a text", "index.html": "an index"}
+    data = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "data", "namespace": "default"},
+        "data": files,
+    }
+    web = nginx([{"name": "conf", "configMap": {"name": "conf"}}, {"name": "data", "configMap": {"name": "data"}}])
+    mounts = [{"name": "conf", **mount}, {"name": "data", "mountPath": "/data"}]
+    web["spec"]["containers"] = [{"name": "main", "image": "nginx:1.27", "volumeMounts": mounts}]
+    return lab_of(web, service("nginx"), {**settings, "data": {"default.conf": conf, "nginx.conf": conf}}, data)
+
+
+def said(lab: Lab, port: int, path: str = "/") -> tuple[str, int, str, str]:
+    address = lab.get("pods", "nginx")["status"]["podIP"]
+    came = ask(lab, f"http://{address}:{port}{path}")
+    return came.result, came.code, came.type, came.body
+
+
+def test_nginx_answers_as_its_settings_say() -> None:
+    lab = configured(CONF, {"mountPath": "/etc/nginx/conf.d"})
+    assert said(lab, 8080) == ("ok", 200, "text/plain", "hello from nginx at /\n")
+    assert said(lab, 8080, "/x?y=1")[3] == "hello from nginx at /x\n"
+    assert said(lab, 8080, "/health")[1::2] == (204, "")
+    assert said(lab, 8080, "/old/x")[1] == 301
+    assert said(lab, 8081) == ("ok", 200, "text/html", "an index")
+    assert said(lab, 8081, "/a.txt")[1::2] == (200, "a text")
+    assert said(lab, 8081, "/none")[1] == 404
+    assert said(lab, 80)[0] == "refused", "its own settings are hidden"
+    assert "answered by nginx" in said(lab, 8080, "/api/x")[3], "what is passed on is not known"
+
+
+def test_settings_beside_those_of_the_image_leave_its_own_port() -> None:
+    lab = configured(CONF, {"mountPath": "/etc/nginx/conf.d/more.conf", "subPath": "default.conf"})
+    assert said(lab, 8081)[3] == "an index"
+    assert "Welcome to nginx!" in said(lab, 80)[3]
+    assert said(lab, 9090)[0] == "refused"
+
+
+def test_the_main_settings_may_be_ones_own() -> None:
+    main = "events {} http { server { listen 90; return 200 'main'; } }"
+    lab = configured(main, {"mountPath": "/etc/nginx/nginx.conf", "subPath": "nginx.conf"})
+    assert said(lab, 90)[3] == "main"
+    assert said(lab, 80)[0] == "refused"
+
+
+@pytest.mark.parametrize("conf", ["server {", "}", "server { listen 80; return 200 '", "server { " * 40, ";;{"])
+def test_settings_that_cannot_be_read_change_nothing(conf: str) -> None:
+    lab = configured(conf, {"mountPath": "/etc/nginx/conf.d"})
+    assert said(lab, 80)[:2] == ("ok", 200)
+
+
+def test_a_server_is_chosen_by_the_name_that_it_is_asked_by() -> None:
+    conf = "server { listen 80; return 404; } server { listen 80; server_name nginx; return 200 $host; }"
+    lab = configured(conf, {"mountPath": "/etc/nginx/conf.d"})
+    assert said(lab, 80)[1] == 404
+    assert ask(lab, "http://nginx/")[1:5:3] == (200, "nginx")

@@ -79,6 +79,8 @@ class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     folder: Annotated[str, msgspec.Meta(pattern="^/.*[^/]$")]
     image: str = "*"
+    settings: str = ""
+    """The folder of `nginx.conf` and of `conf.d`, where the image is one of nginx."""
 
 
 class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,9 +94,9 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     roots: tuple[Root, ...] = ()
     whole: tuple[Whole, ...] = ()
 
-    def root_of(self, image: str) -> str:
-        """Return the folder whose files an image serves; empty: it serves none."""
-        return next((one.folder for one in self.roots if fnmatchcase(image, one.image)), "")
+    def root_of(self, image: str) -> Root | None:
+        """Return which files an image serves; None: it serves none."""
+        return next((one for one in self.roots if fnmatchcase(image, one.image)), None)
 
     def of_page(self, image: str, path: str) -> Page:
         """Return what a request is answered with; nothing is in it where the stages do not say it."""
