@@ -135,9 +135,12 @@ class Agenda:
 
     def _due_ms(self) -> int | None:
         heap = self._heap
-        while heap and not self._is_valid(heap[0]):
+        while heap:
+            first = heap[0]
+            if self._is_valid(first):
+                return first.time_ms
             heappop(heap)
-        return heap[0].time_ms if heap else None
+        return None
 
     def _push(self, time_ms: int, slot: Slot, kind: Kind, payload: Any) -> int:
         self._sequence += 1

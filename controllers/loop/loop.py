@@ -156,9 +156,8 @@ class Loop(Agenda):
             due_ms = self._due_ms()
             if due_ms is not None and due_ms <= self.now_ms:
                 break
-        urgent = self.run_urgent()
-        if urgent:
-            return urgent
+        if self._heap[0].priority == 0:
+            return self.run_urgent()
         self._room = Room(1 if self.single_events or self._heap[0].kind == "start" else TICK_EVENTS_MAX)
         while self._has_room():
             due_ms = self._due_ms()

@@ -188,12 +188,14 @@ class Passing:
     subresource: str
     namespace: str
     old: Mapping[str, Any] | None
-    lookup: Lookup
+    lookup: Lookup | None
+    """None: there is no plugin that could look anything up."""
     context: Context
     flags: Flags
     way: Way
 
     def _attempt(self, document: Document, title: str) -> Attempt:
+        assert self.lookup is not None, "whoever is asked may look things up"
         return Attempt(
             self.verb,
             self.kind,

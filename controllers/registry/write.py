@@ -229,6 +229,7 @@ class Write:
         `shown`: the subresource in whose form it was sent; `asked`: what `_chosen` says of it, if somebody has asked.
         """
         flags, chosen = asked or self._chosen(verb, kind, subresource)
+        asks = chosen.mutating or chosen.validating
         return Passing(
             chosen,
             verb,
@@ -236,7 +237,7 @@ class Write:
             subresource,
             namespace,
             None if old is None else old.object,
-            incoming.Current(self.transaction, self.context.unix_ms, self.context.looked_up),
+            incoming.Current(self.transaction, self.context.unix_ms, self.context.looked_up) if asks else None,
             self.context,
             flags,
             admission.Way(self._kinds, self._asked or kind, shown),
