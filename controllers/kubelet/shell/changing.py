@@ -89,7 +89,7 @@ def _copied(call: Call) -> Running:
         files = call.shell.files()
         found = [one for one in files if one == path or (deep and one.startswith(path + "/"))]
         if not found:
-            call.shell.lacks(name)
+            call.shell.misses(name)
             code = yield from wrong(call, f"can't stat '{name}': No such file or directory")
         for one in found:
             problem = "" if one.endswith("/") else call.shell.write(into + one[len(path) :], files[one], more=False)
@@ -110,7 +110,7 @@ def _dd(call: Call) -> Running:
     else:
         read = (yield from call.input()) if not source else call.shell.read(source)
         if read is None:
-            call.shell.lacks(source)
+            call.shell.misses(source)
             return (yield from wrong(call, f"can't open '{source}': No such file or directory"))
         text = read[:wanted]
         wanted = len(text.encode())

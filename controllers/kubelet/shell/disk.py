@@ -41,6 +41,8 @@ class Disk:
     now_ms: int
     first_ms: int
     missed: list[str]
+    lenient: bool
+    unknown: set[str]
     pipes: dict[str, str]
     """Path → text of what `<(…)` stands for."""
 
@@ -99,6 +101,11 @@ class Disk:
             return True
         self.unsure.add(path)
         return False
+
+    def misses(self, name: str) -> None:
+        """Take note that a file was not found without which a program fails: it may well be there."""
+        if not self.lacks(name) and self.lenient and not self.inside.is_volume(self.path(name)):
+            self.unknown.add(name)
 
     def is_folder(self, name: str) -> bool:
         """Return whether a path is a folder: one that is there anyway, or above a file."""

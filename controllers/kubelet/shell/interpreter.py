@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from controllers.kubelet.shell.flow import LEVELS_MAX, Flow
-from controllers.kubelet.shell.inside import Inside
+from controllers.kubelet.shell.inside import PATH, Inside
 from controllers.kubelet.shell.opening import opened
 from controllers.kubelet.shell.running import (
     MISSING,
@@ -235,13 +235,19 @@ class Shell(Flow):
         if held is not None and (interpreter := interpreter_of(held)):
             bash = interpreter == "bash"
             return (yield from self.within(held, words, stdin, bash=bash, options=flags_of(held)))
-        if self.lenient and not ("/" not in words[0] and self.inside.leaves_out(name)):
+        if self.lenient and not self._is_missing(words[0]):
             self.unknown.add(name)
             # Whoever plays it sees what was done before.
             yield Waits(0)
             return 0
         yield Wrote(2, f"sh: {words[0]}: not found\n")
         return MISSING
+
+    def _is_missing(self, name: str) -> bool:
+        """Return whether there is no program of a name for sure: neither has the image it, nor was it made."""
+        if "/" in name or self.unknown or self.variables.get("PATH") != PATH or not self.inside.leaves_out(name):
+            return False
+        return all(self.read(f"{place}/{name}") is None for place in PATH.split(":"))
 
     def knows(self, name: str) -> bool:
         """Return whether a program is known here, and the image has it."""

@@ -170,8 +170,7 @@ def _ls(call: Call) -> Running:
         elif call.shell.is_folder(name):
             found = _listed(call, path)
         else:
-            if not call.shell.lacks(name) and call.shell.lenient and not call.inside.is_volume(path):
-                call.shell.unknown.add(name)
+            call.shell.misses(name)
             code = yield from wrong(call, f"{name}: No such file or directory")
             continue
         if len(names) > 1 and found != [name]:
@@ -235,7 +234,7 @@ def _find(call: Call) -> Running:
     code = 0
     for top in tops or ["."]:
         if call.shell.read(top) is None and not call.shell.is_folder(top):
-            call.shell.lacks(top)
+            call.shell.misses(top)
             code = yield from wrong(call, f"{top}: No such file or directory")
             continue
         if call.shell.lenient and not call.inside.is_volume(call.shell.path(top) + "/"):

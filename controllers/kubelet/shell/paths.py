@@ -45,7 +45,7 @@ def _realpath(call: Call) -> Running:
     for name in options(call)[1]:
         path = call.shell.path(name)
         if call.shell.read(name) is None and not call.shell.is_folder(name) and not call.shell.is_folder(f"{path}/.."):
-            call.shell.lacks(name)
+            call.shell.misses(name)
             code = yield from wrong(call, f"{name}: No such file or directory")
         else:
             yield Wrote(1, path + "\n")

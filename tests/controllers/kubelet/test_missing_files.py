@@ -87,6 +87,11 @@ def test_a_command_that_is_no_script_does_so_too_and_its_container_crashes() -> 
         ("ls", "busybox"),
         ("make-it; cat /tmp/made", "toolbox"),
         ("sleeep 3600", "nginx"),
+        ("cp /usr/share/app/x /tmp/x; sleep 3600", "busybox"),
+        ("cp /etc/app/x /tmp/x && exec tool", "toolbox"),
+        ("echo bin > /usr/local/bin/tool; tool", "busybox"),
+        ("export PATH=$PATH:/own; tool", "busybox"),
+        ("apk add tool && tool", "alpine"),
     ],
 )
 def test_in_doubt_nothing_fails(script: str, image: str) -> None:
