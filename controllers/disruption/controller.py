@@ -137,7 +137,10 @@ class DisruptionController:
         work.event(budget, "PodDisruptionBudget", reason, text, event_type="Warning")
         status = dict(budget.get("status") or {})
         told = _condition(budget, work, allowed=False, reason="SyncFailed", message=why)
-        told["observedGeneration"] = status.get("observedGeneration", 0)
+        # That of the last time that could be counted; none yet is 0 to upstream, which its wire leaves out.
+        told.pop("observedGeneration")
+        if status.get("observedGeneration"):
+            told["observedGeneration"] = status["observedGeneration"]
         others = [entry for entry in status.get("conditions") or () if entry["type"] != told["type"]]
         yield from self._write(budget, {**status, "disruptionsAllowed": 0, "conditions": [*others, told]})
 

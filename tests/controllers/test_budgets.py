@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from controllers.disruption.controller import DisruptionController
+from controllers.kit.manager import Reconcile
 from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document, condition
@@ -70,6 +74,26 @@ def test_a_pod_of_an_owner_that_cannot_be_asked_lets_nothing_go() -> None:
         'found no controllers for pod "strange"',
     )
     assert told(lab, "q")["CalculateExpectedPodCountFailed"][0] == "Warning"
+
+
+def test_a_budget_that_cannot_be_counted_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    write, differs = DisruptionController._write, []
+
+    def looked(budget: Document, status: Document) -> Reconcile:
+        differs.append(status != budget.get("status"))
+        return write(budget, status)
+
+    monkeypatch.setattr(DisruptionController, "_write", staticmethod(looked))
+    strange = web("strange")
+    owner = {"apiVersion": "example.dev/v1", "kind": "Thing", "name": "x", "uid": "u", "controller": True}
+    strange["metadata"]["ownerReferences"] = [owner]
+    lab = Lab([node("n1"), strange, budget("q", maxUnavailable="50%")])
+    lab.run(20)
+    differs.clear()
+    lab.do(Patch("pods", "default", "strange", {"metadata": {"labels": {"seen": "again"}}}))
+    lab.run(20)
+    assert differs, "the pod was looked at"
+    assert not any(differs)
 
 
 def test_an_owner_that_has_no_scale_is_told_by_its_kind() -> None:
