@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from controllers.kubelet.keeping import Change, changed
 from controllers.kubelet.shell.asking import ASKING
+from controllers.kubelet.shell.hosting import HOSTING
 from controllers.kubelet.shell.inside import Inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS, REFUSED
@@ -25,7 +26,7 @@ PROBE_TEXT_MAX: Final = 10 * 1024
 ASKED: Final = frozenset({"nslookup", *ASKING})
 """Programs that ask the network: they are played where somebody knows it."""
 
-_ELSEWHERE: Final = ("ps", *REFUSED)
+_ELSEWHERE: Final = ("ps", *HOSTING, *REFUSED)
 """Programs that look at more than the kubelet knows."""
 
 _ALL: Final = {name: program for name, program in PROGRAMS.items() if name not in _ELSEWHERE}

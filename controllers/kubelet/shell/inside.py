@@ -17,6 +17,7 @@ from controllers.kinds.core.service_addresses import DNS_ADDRESS
 from controllers.kinds.core.service_names import DOMAIN
 from controllers.kubelet.images import image_of
 from controllers.kubelet.shell.cgroups import ROOT, groups_of_node, own_group, processes
+from controllers.kubelet.shell.nodefiles import node_root
 from controllers.kubelet.shell.shebang import asks_for_shell, interpreter_of
 from controllers.kubelet.stages.answers import Answer, Answers
 from controllers.kubelet.users import User, user_of
@@ -175,6 +176,11 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         held = _volume(pod, volume, began if within else facts)
         if (volume.get("hostPath") or {}).get("path") == ROOT:
             files |= groups_of_node(pod, path)
+        if (volume.get("hostPath") or {}).get("path") == "/" and not within:
+            name = str(spec.get("nodeName") or "")
+            found, below = node_root(facts.get("nodes", "", name) or {}, name, path)
+            files |= found
+            folders |= below
         if within in held:
             files[path] = held[within]
         else:

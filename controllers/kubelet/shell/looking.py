@@ -15,6 +15,7 @@ from controllers.kubelet.shell.cgroups import PROCESSORS, ROOT
 from controllers.kubelet.shell.changing import CHANGING
 from controllers.kubelet.shell.columns import COLUMNS
 from controllers.kubelet.shell.counting import COUNTING
+from controllers.kubelet.shell.hosting import HOSTING
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.paths import PATHS
 from controllers.kubelet.shell.patterns import fits
@@ -362,6 +363,7 @@ PROGRAMS: Final[dict[str, Program]] = {
     **COUNTING,
     **CHANGING,
     **ASKING,
+    **HOSTING,
     "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "pwd": _pwd,
     "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc, "nslookup": _nslookup, "help": _help,
     "tar": tar, "find": _find, "mount": _mount, "sed": sed,

@@ -379,3 +379,21 @@ def test_files_are_of_who_made_them_and_in_volumes_of_their_group() -> None:
         ["-rw-r--r--", "1", "1000", "3000", "2"],
         ["-rw-r--r--", "1", "root", "root", "4"],
     ]
+
+
+def test_a_node_s_root_is_seen_and_entered() -> None:
+    info = {"nodeInfo": {"osImage": "Simulated Linux 1"}}
+    host = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": info}
+    debugger = {**CONTAINER, "image": "busybox:1.36", "volumeMounts": [{"name": "root", "mountPath": "/host"}]}
+    root = [{"name": "root", "hostPath": {"path": "/"}}]
+
+    def run(text: str) -> tuple[str, str, int]:
+        return done(shell_in(debugger, host, nodeName="n1", volumes=root), text)[:3]
+
+    out, _, code = run("ls /host")
+    assert code == 0
+    assert {"etc", "usr", "var"} <= set(out.split())
+    assert run("chroot /host cat /etc/hostname /etc/os-release") == ('n1\nPRETTY_NAME="Simulated Linux 1"\n', "", 0)
+    assert run("chroot /host ls /etc/kubernetes; ls /host/etc/hostname")[0] == "manifests\n/host/etc/hostname\n"
+    assert run("chroot /host ls /host")[2] == 1
+    assert run("chroot /nope ls")[2] == 125
