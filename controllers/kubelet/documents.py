@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from posixpath import normpath
 from typing import Any, Final, Literal, NamedTuple
 
+from controllers.kinds.core.commands import script_of
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
@@ -20,6 +22,10 @@ _TYPES: Final[Mapping[str, _Type]] = {"html": "text/html", "htm": "text/html", "
 _REASONS: Final = {one.value: one.phrase for one in HTTPStatus if one.value >= 300}
 _DEFAULT: Final = "server {{ listen 80; location / {{ root {}; }} }}"
 """What an image of nginx does without settings of one's own."""
+
+
+_SERVERS: Final = re.compile(r"\b(?:httpd|http\.server)\b[^;&|\n]*")
+_FOLDER: Final = re.compile(r"\s(?:-h|-d|--directory)[ =](/[\w./-]+)")
 
 
 class Request(NamedTuple):
@@ -52,7 +58,7 @@ def served(
         unix_ms: the present.
     """
     image = str(container.get("image", ""))
-    root = answers.root_of(image)
+    root = _served_folder(container) or answers.root_of(image)
     if root is None:
         return None
     inside = look_inside(pod, container, facts, answers)
@@ -72,6 +78,16 @@ def served(
     if page is None and not said.text.startswith(f"{root.folder}/"):
         return files.missing(404)
     return page
+
+
+def _served_folder(container: Mapping[str, Any]) -> Root | None:
+    """Return what a container's command says that it serves: `httpd -h /www`, `python -m http.server -d /www`."""
+    words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
+    found = _SERVERS.search(script_of(words) or " ".join(words))
+    if found is None:
+        return None
+    folder = _FOLDER.search(found[0])
+    return Root(f"/{folder[1].strip('/')}") if folder is not None and folder[1].strip("/") else None
 
 
 def _told(files: _Files, root: Root, request: Request) -> Said | None:
@@ -127,7 +143,8 @@ class _Files:
         asks_folder = place.endswith("/")
         place += index if asks_folder else ""
         if place not in self.disk and not self.inside.is_volume(place):
-            return None
+            lacks = place not in self.inside.files and self.inside.leaves_free(place, at_first=False)
+            return self.missing(404) if lacks else None
         text = self.disk[place] if place in self.disk else self.inside.files.get(place)
         if text is None:
             return self.missing(403 if asks_folder and place.rpartition("/")[0] in self.inside.folders else 404)

@@ -260,3 +260,18 @@ def test_a_server_is_chosen_by_the_name_that_it_is_asked_by() -> None:
     lab = configured(conf, {"mountPath": "/etc/nginx/conf.d"})
     assert said(lab, 80)[1] == 404
     assert ask(lab, "http://nginx/")[1:5:3] == (200, "nginx")
+
+
+@pytest.mark.parametrize(
+    ("image", "script"),
+    [
+        ("busybox:1.36", "mkdir -p /www && echo hi > /www/index.html && httpd -f -v -p 80 -h /www"),
+        ("python:3.12", "mkdir /www; echo hi > /www/index.html; python3 -m http.server 80 --directory /www"),
+    ],
+)
+def test_a_web_server_that_a_script_starts_serves_what_the_script_wrote(image: str, script: str) -> None:
+    web = nginx()
+    web["spec"]["containers"] = [{"name": "main", "image": image, "command": ["sh", "-c", script]}]
+    lab = lab_of(web)
+    assert said(lab, 80) == ("ok", 200, "text/html", "hi\n")
+    assert said(lab, 80, "/x")[1] == (404 if image.startswith("busybox") else 200)
