@@ -23,6 +23,7 @@ from clustersim.store import open_store
 from clustersim.store.history import last_before
 from controllers.kubelet.containers import Containers
 from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of
+from controllers.kubelet.outcomes import only_reads
 from controllers.kubelet.ports import taken
 from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.shell.inside import Facts, look_inside
@@ -302,7 +303,7 @@ def execute(view: ReadView, request: Request, target: Target, answered: Answered
     plan: LogPlan | None = None
     if attach:
         words = inside.words or ("sh",)
-        if not (stdin and _is_prompt(words)):
+        if not (stdin and (_is_prompt(words) or only_reads(words))):
             run = run_of(pod, container["name"], previous=False)
             # Made to be attached to, it is over before anybody can: who comes for what it says gets it all the same.
             since_ms = run.started_ms if container.get("stdin") else view.unix_ms() + 1

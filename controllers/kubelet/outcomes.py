@@ -81,6 +81,9 @@ def outcome_of(
     if rule is not None and rule.exit is not None:
         return Outcome(1000 * rule.seconds, rule.exit, rule.reason)
     words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
+    if container.get("stdin") and only_reads(words):
+        # Whoever attaches to it has some time to send what it reads.
+        return Outcome(1000 * stages.seconds.task, 0) if task else None
     known, endless = _of_command(words)
     played = None if _STAYS.search(" ".join(words)) else play()
     if known is not None:
@@ -100,6 +103,11 @@ def outcome_of(
     if played is not None or endless or not task or not words:
         return None
     return Outcome(1000 * stages.seconds.task, 0)
+
+
+def only_reads(words: Sequence[str]) -> bool:
+    """Return whether a command does nothing but show what is sent to it."""
+    return bool(words) and words[0].rpartition("/")[2] == "cat" and all(word == "-" for word in words[1:])
 
 
 def _of_command(words: Sequence[str]) -> tuple[Outcome | None, bool]:

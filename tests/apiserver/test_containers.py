@@ -415,3 +415,8 @@ def test_a_container_that_finds_its_port_taken_says_so(api: Api, namespace: str,
     text = "bind() to 0.0.0.0:80 failed (98: Address already in use)"
     assert text in kubectl("logs", "web", "-c", "two").stdout
     assert text not in kubectl("logs", "web", "-c", "one").stdout
+
+
+def test_what_is_sent_to_a_container_that_reads_is_shown(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main("cat", stdin=True)], [running()])
+    assert kubectl("attach", "-i", "web", stdin="one\ntwo\n").stdout == "one\ntwo\n"

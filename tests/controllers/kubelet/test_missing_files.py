@@ -104,3 +104,10 @@ def test_a_script_runs_on_once_its_file_is_there() -> None:
     lab.do(Patch("configmaps", "default", "app", {"data": {"b": "2"}}))
     lab.run(60)
     assert "running" in told(lab)["state"]
+
+
+def test_a_command_that_reads_what_is_sent_waits_for_that() -> None:
+    assert code_of(ran("cat", stdin=True, seconds=4)) is None
+    assert code_of(ran("cat", stdin=True)) == 0
+    assert code_of(ran("cat", seconds=4)) == 0
+    assert code_of(ran("cat", stdin=True, policy="Always", seconds=60)) is None
