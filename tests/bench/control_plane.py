@@ -101,23 +101,27 @@ def _bound(cluster: Cluster, reader: SqlStore, name: str, wanted: int) -> tuple[
     """Run the control plane until so many pods of an app are bound, or too long.
 
     Returns:
-        The seconds, and the processor's seconds without those of looking whether it is done.
+        The seconds until the last of them was readable, and the processor's seconds; without those of looking whether it
+        is done, which is found out up to LOOK_EVERY_SECONDS later.
     """
-    spent = 0.0
+    marks: list[tuple[float, float, int]] = []
     label = b'"app":"' + name.encode() + b'"'
-    began = perf_counter()
+    seconds = spent = 0.0
     while True:
-        slice_ends, before = perf_counter() + LOOK_EVERY_SECONDS, process_time()
-        while perf_counter() < slice_ends:
+        before, before_process = perf_counter(), process_time()
+        while (past := perf_counter() - before) < LOOK_EVERY_SECONDS:
             cluster.advance(cluster.next_event_ms() or cluster.now_ms, max_events=64)
             pass_over()  # As a worker does after a slice.
-        spent += process_time() - before
+            past = perf_counter() - before
+            marks.append((seconds + past, spent + process_time() - before_process, cluster.store.revision))
+        seconds, spent = seconds + past, spent + process_time() - before_process
         pods, _ = reader.list("pods", "default")
         # Searched, not decoded: cheap to look at.
-        bound = sum(1 for pod in pods if label in pod.data and b'"nodeName":"' in pod.data)
-        seconds = perf_counter() - began
-        print(f"{name}: {bound}/{wanted} bound after {seconds:.1f} s", file=sys.stderr)
-        if bound == wanted or seconds > SECONDS_MAX:
+        bound = [pod.revision for pod in pods if label in pod.data and b'"nodeName":"' in pod.data]
+        print(f"{name}: {len(bound)}/{wanted} bound after {seconds:.1f} s", file=sys.stderr)
+        if len(bound) == wanted:
+            return next(mark[:2] for mark in marks if mark[2] >= max(bound))
+        if seconds > SECONDS_MAX:
             return seconds, spent
 
 
