@@ -101,8 +101,8 @@ def _bound(cluster: Cluster, reader: SqlStore, name: str, wanted: int) -> tuple[
     """Run the control plane until so many pods of an app are bound, or too long.
 
     Returns:
-        The seconds until the last of them was readable, and the processor's seconds; without those of looking whether it
-        is done, which is found out up to LOOK_EVERY_SECONDS later.
+        The seconds until the last of them was readable, and the processor's seconds; without those of looking whether
+        it is done, which is found out up to LOOK_EVERY_SECONDS later.
     """
     marks: list[tuple[float, float, int]] = []
     label = b'"app":"' + name.encode() + b'"'
