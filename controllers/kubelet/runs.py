@@ -24,10 +24,10 @@ from controllers.kubelet.wire import Present, Sending
 CHANGES_MAX: Final = 10_000
 """Times that a run writes or removes a file; what follows is not known."""
 
-AHEAD_MS: Final = 600_000
+AHEAD_MS: Final = 180_000
 """So far ahead of the present a loop is played that nothing ends."""
 
-SPARE_STEPS: Final = 20_000
+SPARE_STEPS: Final = 50_000
 """Commands that are played of all turns of such a loop, beside those of other scripts."""
 
 FILES_LENGTH_MAX: Final = 256 * 1024

@@ -59,8 +59,17 @@ def _followed(call: Call, names: list[str]) -> Running:
                 yield Wrote(1, f"\n==> {name} <==\n")
                 shown = name
             before = before or ""
-            # One that was written anew is shown from its beginning.
-            yield Wrote(1, text[len(before) :] if text.startswith(before) else text)
+            yield Wrote(1, _fresh(before, text))
+
+
+def _fresh(before: str, text: str) -> str:
+    """Return what has come to a text; one that was written anew is shown from its beginning."""
+    if len(before) > VALUE_LENGTH_MAX // 2 and not text.startswith(before):
+        # Of one that grows no more than its end is kept.
+        at = before.find(text[: VALUE_LENGTH_MAX // 8])
+        if at > 0 and text.startswith(before[at:]):
+            return text[len(before) - at :]
+    return text[len(before) :] if text.startswith(before) else text
 
 
 def _shown(call: Call, given: dict[str, str], names: list[str], *, tail: bool) -> Running:
