@@ -42,19 +42,17 @@ def test_processes_with_threads_begin_with_it(monkeypatch: Any) -> None:
     begun: list[str] = []
     monkeypatch.setattr(worker, "make_ready", lambda: begun.append("ready"))
     monkeypatch.setattr(worker, "collect_rarely", lambda: None)
-    monkeypatch.setattr(worker.lifeline, "watch", lambda: None)
     monkeypatch.setattr(worker, "Worker", lambda: type("Idle", (), {"run": lambda self: begun.append("runs")})())
     worker.Command().handle()
     assert begun == ["ready", "runs"]
 
-    from clustersim.runtime import lifeline, webserver
+    from clustersim.runtime import webserver
 
     begun.clear()
     server = type("Idle", (), {"__init__": lambda self, **kind: None, "run": lambda self: begun.append("runs")})
     monkeypatch.setattr(web, "make_ready", lambda: begun.append("ready"))
     monkeypatch.setattr(web, "collect_rarely", lambda: None)
     monkeypatch.setattr(web.sys, "setswitchinterval", lambda seconds: None)
-    monkeypatch.setattr(lifeline, "watch", lambda: None)
     monkeypatch.setattr(webserver, "Server", server)
     web.Command().handle()
     assert begun == ["ready", "runs"]
