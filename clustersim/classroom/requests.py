@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from typing import Any, Final
 
@@ -21,8 +22,11 @@ KEPT_PER_SESSION: Final = 200
 SESSIONS_MAX: Final = 200
 """Sessions whose requests a process remembers; those of the one that was silent longest are forgotten."""
 
-PROCESS: Final = f"web-{os.getpid()}-{secrets.token_hex(2)}"
-"""Who remembers: another web process remembers its own."""
+
+@cache
+def process() -> str:
+    """Return who remembers, drawn when first asked for: another web process remembers its own, one forked later too."""
+    return f"web-{os.getpid()}-{secrets.token_hex(2)}"
 
 
 @dataclass(slots=True)
@@ -46,8 +50,8 @@ class Kept:
     def as_dict(self) -> dict[str, Any]:
         """Return it as the session API tells it."""
         return {
-            "id": f"{PROCESS}-{self.number}",
-            "process": PROCESS,
+            "id": f"{process()}-{self.number}",
+            "process": process(),
             "user": self.user,
             "verb": self.verb,
             "path": self.path,

@@ -93,7 +93,8 @@ class _Relay:
     """
 
     def __init__(self) -> None:
-        self.name = f"{MESSAGE}.{uuid.uuid4().hex}"
+        self.name = ""
+        """Of this process's channel; drawn when it starts, for processes that are forked have this object alike."""
         self._lock = threading.Lock()
         self._outbox: dict[tuple[str, int, int], int] = {}
         self._hurried = False  # whether one in the outbox may not wait
@@ -107,6 +108,7 @@ class _Relay:
     def start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
+                self.name = f"{MESSAGE}.{uuid.uuid4().hex}"
                 loop = self._loop = asyncio.new_event_loop()
                 threading.Thread(target=lambda: loop.run_until_complete(self._run()), name="hints", daemon=True).start()
             return self._loop

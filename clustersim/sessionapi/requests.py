@@ -8,7 +8,7 @@ from django.http import HttpResponse
 
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.callers import CALLERS
-from clustersim.classroom.requests import KEPT_PER_SESSION, PROCESS, REQUESTS
+from clustersim.classroom.requests import KEPT_PER_SESSION, REQUESTS, process
 from clustersim.sessionapi.http import Call, answer
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.said import said
@@ -42,7 +42,7 @@ def one(call: Call, number: str) -> HttpResponse:
             "request.forgotten",
             "the request {number!r} is not, or no longer, remembered by the process {process}",
             number=number[:80],
-            process=PROCESS,
+            process=process(),
         )
         raise ApiError(404, "NotFound", why, name=number[:80])
     return answer(found)

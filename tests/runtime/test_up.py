@@ -13,7 +13,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+import redis
 
+from clustersim.feed import hints
 from tests.tools.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -44,6 +46,14 @@ def test_ready_banner_and_clean_stop(server_tool):
         assert not any(server_tool.is_alive(pid) for pid in children)
         assert "Traceback" not in server.tail(1000)
         assert "is killed" not in server.tail(1000), "a child did not stop by itself"
+
+
+def test_each_process_hears_the_others_by_a_channel_of_its_own(server_tool):
+    """A name that two of them had in common would have each miss half of what is told."""
+    with server_tool.running() as server, redis.Redis(unix_socket_path=str(server.data / "redis.sock")) as layer:
+        assert server.request("POST", "/api/sessions", {"title": "x", "template": "empty"})[0] == 201
+        key = f"clustersim:group:{hints.GROUP}"
+        server_tool.wait_for(lambda: layer.zcard(key) == 3, what="the web process and two workers in the group")
 
 
 def test_what_dies_is_started_again(server_tool):
