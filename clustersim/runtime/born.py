@@ -40,6 +40,7 @@ def make_room() -> None:
         return
     for module in READ:
         importlib.import_module(module)
+    # Their commands do this too, and find it done.
     make_ready()
     gc.freeze()
 
@@ -58,13 +59,8 @@ class Born:
         self._process.start()
         self.pid: Final = self._process.pid or 0
 
-    @property
-    def returncode(self) -> int | None:
-        """The exit code, negative the signal that ended it; None while it runs."""
-        return self._process.exitcode
-
     def poll(self) -> int | None:
-        """Return `returncode`, as it is now."""
+        """Return the exit code, negative the signal that ended it; None while it runs."""
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:

@@ -8,15 +8,20 @@ once, so a process with threads has all of them read while it has one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
+_READY: Final[set[type[msgspec.Struct]]] = set()
+"""Those that have; a process that is forked has them of the one before it."""
+
 
 def make_ready() -> int:
-    """Have every struct that is known by now read its fields; return how many there are."""
-    kinds = set(_below(msgspec.Struct))
+    """Have every struct that is known by now and has not read its fields yet do so; return how many these are."""
+    kinds = set(_below(msgspec.Struct)) - _READY
     for kind in kinds:
         msgspec.json.Decoder(kind)
+    _READY.update(kinds)
     return len(kinds)
 
 

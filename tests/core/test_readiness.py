@@ -34,6 +34,7 @@ class Outer(msgspec.Struct):
 def test_every_struct_reads_its_fields_at_once_and_never_again() -> None:
     assert readiness.make_ready() > 2
     assert sorted(READ) == ["inner", "outer"]
+    assert readiness.make_ready() == 0, "who is forked from one that is ready has nothing left to do"
     assert msgspec.convert({"inner": {}}, Outer) == Outer(Inner())
     assert sorted(READ) == ["inner", "outer"]
 
