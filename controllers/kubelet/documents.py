@@ -23,7 +23,6 @@ _REASONS: Final = {one.value: one.phrase for one in HTTPStatus if one.value >= 3
 _DEFAULT: Final = "server {{ listen 80; location / {{ root {}; }} }}"
 """What an image of nginx does without settings of one's own."""
 
-
 _SERVERS: Final = re.compile(r"\b(?:httpd|http\.server)\b[^;&|\n]*")
 _FOLDER: Final = re.compile(r"\s(?:-h|-d|--directory)[ =](/[\w./-]+)")
 
@@ -125,11 +124,9 @@ def _told(files: _Files, root: Root, request: Request) -> Said | None:
 
 
 def _plain(path: str) -> str:
-    return (
-        normpath(f"/{path.lstrip('/')}") + ("/" if path.endswith("/") and path.strip("/") else "")
-        if path.strip("/")
-        else "/"
-    )
+    """Return an absolute path without its detours; one that asks for a folder goes on asking for it."""
+    plain = normpath(f"/{path.lstrip('/')}")
+    return f"{plain}/" if path.endswith("/") and plain != "/" else plain
 
 
 class _Files:
