@@ -12,7 +12,7 @@ import { whyUndecided } from "../state/undecided.js";
 import { cpuWith, loadsOf } from "../state/load.js";
 import { usageOf } from "../state/usage.js";
 import { keyOf } from "../state/view.js";
-import { UNMOUNTED, waitIn } from "../state/waits.js";
+import { UNMOUNTED, waitIn, waitWords } from "../state/waits.js";
 import { link, LINKS_MAX, pairs } from "./fact-parts.js";
 import { serviceFacts } from "./service-facts.js";
 
@@ -109,7 +109,7 @@ function podFacts(pod, scope) {
   const claims = claimsOf(pod);
   if (claims.length) facts.push([t("f_volumes"), claims.map((name) => claimLine(pod, name, scope))]);
   const waits = waitIn(view, pod);
-  if (waits?.reason === UNMOUNTED) facts.splice(2, 0, [t("f_waits"), `${waits.reason}: ${waits.message}`]);
+  if (waits?.reason === UNMOUNTED) facts.splice(2, 0, [t("f_waits"), waitWords(waits)]);
   if (spec?.initContainers?.length) facts.push([t("f_inits"), spec.initContainers.map((one) => containerLine(pod, one, t))]);
   facts.push([t("f_containers"), (spec?.containers ?? []).map((container) => containerLine(pod, container, t))]);
   facts.push(...conditions(pod, t));
@@ -219,8 +219,7 @@ function classLink(name, scope) {
 function containerLine(pod, container, t) {
   const statuses = [...pod.status?.initContainerStatuses ?? [], ...pod.status?.containerStatuses ?? []];
   const status = statuses.find((candidate) => candidate.name === container.name);
-  const waits = status?.state?.waiting;
-  const waiting = waits?.message ? `${waits.reason}: ${waits.message}` : waits?.reason ?? status?.state?.terminated?.reason;
+  const waiting = waitWords(status?.state?.waiting) || status?.state?.terminated?.reason;
   const restarts = status?.restartCount ? ` · ${t("f_restarts", { count: status.restartCount })}` : "";
   return element("div", { class: "line" }, [
     element("code", {}, container.image ?? container.name), waiting ? ` ${waiting}` : "", restarts,

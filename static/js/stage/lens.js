@@ -5,13 +5,13 @@
 /** @import { TileBox } from "./levels.js" */
 /** @import { Glyph, NodeModel } from "./model.js" */
 import { devicePixels, setText } from "../dom/dom.js";
-import { endReason } from "../state/eviction.js";
 import { formatAsked, formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { podRequests } from "../state/selectors.js";
 import { h } from "../dom/h.js";
 import { stateOf } from "./field.js";
+import { glyphWords } from "./glyph-words.js";
 import { drawSmallTile } from "./tiles.js";
 
 const COLUMNS = 3;
@@ -125,11 +125,8 @@ export function mountLens(host) {
  * @param {Lang} lang
  */
 function stateWords(glyph, lang) {
-  const waits = glyph.waits?.reason ?? "";
-  const reason = (glyph.pod ? endReason(glyph.pod) : "") || waits;
-  // What cannot run is not pulled.
-  return [waits && glyph.state === "pulling" ? "" : text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : "",
-    glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(" · ");
+  const { state, reason, old, mark } = glyphWords(glyph, lang);
+  return [state, reason, old, mark].filter(Boolean).join(" · ");
 }
 
 /**

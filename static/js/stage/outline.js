@@ -8,12 +8,12 @@
 /** @import { Layout } from "./levels.js" */
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
-import { endReason } from "../state/eviction.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { number, text } from "../lib/text.js";
 import { h } from "../dom/h.js";
 import { differenceWords } from "./difference.js";
+import { glyphWords } from "./glyph-words.js";
 import { neighbour } from "./levels.js";
 import { trialAt, trialWords } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
@@ -214,11 +214,8 @@ function updatePod(item, glyph, tabIndex, lang) {
   const button = /** @type {HTMLElement} */ (item.firstElementChild);
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
-  const waits = glyph.waits?.reason ?? "";
-  const reason = (glyph.pod ? endReason(glyph.pod) : "") || waits;
-  const state = waits && glyph.state === "pulling" ? "" : text(lang, `state.${glyph.state}`);
-  setText(button, [glyph.spoken, state, glyph.old ? text(lang, "pod.old") : "", reason,
-    glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(", "));
+  const { state, old, reason, mark } = glyphWords(glyph, lang);
+  setText(button, [glyph.spoken, state, old, reason, mark].filter(Boolean).join(", "));
 }
 
 /**

@@ -7,7 +7,7 @@ import { placeOf, POINTS } from "../lib/trace.js";
 import { saidKey } from "./people.js";
 import { compareNames, conditionOf, cycleUnderWay, objectsOf, podState } from "./selectors.js";
 import { whyUndecided } from "./undecided.js";
-import { waitIn } from "./waits.js";
+import { waitIn, waitWords } from "./waits.js";
 
 /** Points of the mini rail: those at which something is decided. @type {readonly Point[]} */
 export const RAIL = ["PreFilter", "Filter", "Score", "Reserve", "Permit", "Bind"];
@@ -106,7 +106,7 @@ export function storyOf(view, pod, lang = "en") {
   const state = podState(pod);
   const waits = waitIn(view, pod);
   if (waits?.init) lines.push({ key: "is_preparing", values: { name: waits.init, why: waits.reason }, atMs: null });
-  else if (waits) lines.push({ key: "is_waiting", values: { why: waits.message ? `${waits.reason}: ${waits.message}` : waits.reason }, atMs: null });
+  else if (waits) lines.push({ key: "is_waiting", values: { why: waitWords(waits) }, atMs: null });
   else if (pod.spec?.nodeName && state !== "bound") lines.push({ key: `is_${state}`, values: {}, atMs: null });
   return lines;
 }

@@ -17,6 +17,15 @@ export const UNMOUNTED = "FailedMount";
  */
 
 /**
+ * A reason and its sentence, as far as there are any.
+ * @param {{reason?: string, message?: string} | null | undefined} wait
+ * @returns {string}
+ */
+export function waitWords(wait) {
+  return [wait?.reason, wait?.message].filter(Boolean).join(": ");
+}
+
+/**
  * Why a container of a pod waits; null: none does, but to be made.
  * @param {PodSlim} pod
  * @param {string} [unmounted] why its volumes are not there
@@ -61,12 +70,18 @@ const NONE = new Map();
 /** Revision of an event. @param {EventSlim | undefined} event */
 const revisionOf = (event) => Number(event?.metadata.resourceVersion ?? -1);
 
+/** Whether any event is about a volume; asked whenever one comes, of thousands. @param {ReadonlyMap<string, EventSlim>} events */
+function isTold(events) {
+  for (const { reason } of events.values()) if (reason === UNMOUNTED) return true;
+  return false;
+}
+
 const unmountedIn = remembered((/** @type {ReadonlyMap<string, Slim>} */ map, /** @type {object} */ _none) => {
-  const all = /** @type {EventSlim[]} */ ([...map.values()]);
-  if (!all.some(({ reason }) => reason === UNMOUNTED)) return NONE;
+  const all = /** @type {ReadonlyMap<string, EventSlim>} */ (map);
+  if (!isTold(all)) return NONE;
   /** @type {Map<string, EventSlim>} */
   const newest = new Map();
-  for (const event of all) {
+  for (const event of all.values()) {
     const about = event.involvedObject;
     const key = `${about?.namespace}/${about?.name}`;
     if (about?.kind === "Pod" && revisionOf(event) > revisionOf(newest.get(key))) newest.set(key, event);
