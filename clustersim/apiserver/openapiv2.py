@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
+from clustersim.apiserver.protobuf.wire import delimited
+
 PROTOBUF: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _ASKED: Final = ("application/com.github.proto-openapi.spec.v2@v1.0+protobuf", PROTOBUF)
 """How clients call it: client-go with `@`, which no answer may carry."""
@@ -82,33 +84,35 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 def encode(told: Mapping[str, Any]) -> bytes:
     """Return a v2 document as protobuf."""
     info = _text(1, told["info"]["title"]) + _text(2, told["info"]["version"])
-    paths = b"".join(_part(2, _text(1, path) + _part(2, _item(one))) for path, one in told["paths"].items())
-    return _text(1, told["swagger"]) + _part(2, info) + _part(8, paths) + _part(9, _named(told["definitions"]))
+    paths = b"".join(delimited(2, _text(1, path) + delimited(2, _item(one))) for path, one in told["paths"].items())
+    return (
+        _text(1, told["swagger"]) + delimited(2, info) + delimited(8, paths) + delimited(9, _named(told["definitions"]))
+    )
 
 
 def _item(methods: Mapping[str, Any]) -> bytes:
-    return b"".join(_part(_METHODS[method], _encoded(one)) for method, one in methods.items())
+    return b"".join(delimited(_METHODS[method], _encoded(one)) for method, one in methods.items())
 
 
 def _encoded(operation: Mapping[str, Any]) -> bytes:
-    parameters = b"".join(_part(8, _part(1, _parameter(one))) for one in operation.get("parameters", ()))
+    parameters = b"".join(delimited(8, delimited(1, _parameter(one))) for one in operation.get("parameters", ()))
     answers = b"".join(
-        _part(1, _text(1, code) + _part(2, _part(1, _text(1, one["description"]))))
+        delimited(1, _text(1, code) + delimited(2, delimited(1, _text(1, one["description"]))))
         for code, one in operation["responses"].items()
     )
-    return parameters + _part(9, answers) + _extensions(13, operation)
+    return parameters + delimited(9, answers) + _extensions(13, operation)
 
 
 def _parameter(one: Mapping[str, Any]) -> bytes:
     if one["in"] == "body":
-        body = _text(2, one["name"]) + _text(3, "body") + b"\x20\x01" + _part(5, _schema_bytes(one["schema"]))
-        return _part(1, body)
+        body = _text(2, one["name"]) + _text(3, "body") + b"\x20\x01" + delimited(5, _schema_bytes(one["schema"]))
+        return delimited(1, body)
     query = _text(2, one["in"]) + _text(4, one["name"]) + _text(6, one["type"])
-    return _part(2, _part(3, query))
+    return delimited(2, delimited(3, query))
 
 
 def _named(schemas: Mapping[str, Any]) -> bytes:
-    return b"".join(_part(1, _text(1, name) + _part(2, _schema_bytes(one))) for name, one in schemas.items())
+    return b"".join(delimited(1, _text(1, name) + delimited(2, _schema_bytes(one))) for name, one in schemas.items())
 
 
 def _schema_bytes(schema: Mapping[str, Any]) -> bytes:
@@ -117,37 +121,24 @@ def _schema_bytes(schema: Mapping[str, Any]) -> bytes:
     )
     told += b"".join(_text(19, name) for name in schema.get("required", ()))
     if "additionalProperties" in schema:
-        told += _part(21, _part(1, _schema_bytes(schema["additionalProperties"])))
+        told += delimited(21, delimited(1, _schema_bytes(schema["additionalProperties"])))
     if "type" in schema:
-        told += _part(22, _text(1, schema["type"]))
+        told += delimited(22, _text(1, schema["type"]))
     if "items" in schema:
-        told += _part(23, _part(1, _schema_bytes(schema["items"])))
+        told += delimited(23, delimited(1, _schema_bytes(schema["items"])))
     if "properties" in schema:
-        told += _part(25, _named(schema["properties"]))
+        told += delimited(25, _named(schema["properties"]))
     return told + _extensions(31, schema)
 
 
 def _extensions(number: int, of: Mapping[str, Any]) -> bytes:
     """Return what begins with `x-`, as YAML (which JSON is)."""
     return b"".join(
-        _part(number, _text(1, key) + _part(2, _text(2, msgspec.json.encode(value).decode())))
+        delimited(number, _text(1, key) + delimited(2, _text(2, msgspec.json.encode(value).decode())))
         for key, value in of.items()
         if key.startswith("x-")
     )
 
 
 def _text(number: int, text: str) -> bytes:
-    return _part(number, text.encode())
-
-
-def _part(number: int, data: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return delimited(number, text.encode())
