@@ -16,6 +16,7 @@ from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import clauses_of
 from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
+from clustersim.apiserver.writing import PATCH_TYPES
 from controllers.kinds.table import TABLE
 from controllers.registry.kind import Kind
 from controllers.registry.schema import is_model
@@ -30,6 +31,8 @@ _Parts = dict[tuple[str, str], tuple[Kind, ...]]
 """Group and version → its kinds."""
 
 _PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
+_STRATEGIC: Final = "application/strategic-merge-patch+json"
+"""The form that kinds of a session's own definitions lack."""
 
 
 def answer(request: Request, kinds: Kinds = TABLE) -> Response:
@@ -184,15 +187,23 @@ _PARAMETERS: Final = [
 """What kubectl looks for: whether a path validates fields."""
 
 
-def _operation(action: str, gvk: dict[str, str] | None, body: str = "") -> dict[str, Any]:
-    """Return one operation; `body` is the struct that it takes."""
+def _operation(action: str, gvk: dict[str, str] | None, body: str = "", *, custom: bool = False) -> dict[str, Any]:
+    """Return one operation; `body` is the struct that it takes, or changes. `custom`: of a session's own definition.
+
+    kubectl takes this document for `apply` where a patch names its forms; else it reads the whole of v2 as well.
+    """
     told: dict[str, Any] = {"x-kubernetes-action": action, "responses": {"200": {"description": "OK"}}}
     if gvk is not None:
         told["x-kubernetes-group-version-kind"] = gvk
     if body:
-        schema = {"$ref": f"#/components/schemas/{body if body.count('.') > 1 else openapischema.name_of(body)}"}
+        name = body if body.count(".") > 1 else openapischema.name_of(body)
+        forms = ["application/json"]
+        if action == "patch":
+            name = f"{openapischema.META}.Patch"
+            forms = [form for form in PATCH_TYPES if not custom or form != _STRATEGIC]
+        schema = {"schema": {"$ref": f"#/components/schemas/{name}"}}
         told["parameters"] = _PARAMETERS
-        told["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+        told["requestBody"] = {"content": dict.fromkeys(forms, schema)}
     return told
 
 
@@ -207,7 +218,7 @@ def _paths(kind: Kind) -> dict[str, Any]:
         if verb in _COLLECTION:
             told[collection][_COLLECTION[verb]] = _operation("list" if verb == "list" else verb, gvk, writes)
         elif verb in _METHODS:
-            told[one][_METHODS[verb]] = _operation(_METHODS[verb], gvk, writes)
+            told[one][_METHODS[verb]] = _operation(_METHODS[verb], gvk, writes, custom=kind.published is not None)
     for method, action in (("post", "post"), ("delete", "deletecollection")):
         if method in told[collection]:
             told[collection][method]["x-kubernetes-action"] = action
@@ -226,6 +237,7 @@ def _paths(kind: Kind) -> dict[str, Any]:
                 "connect" if subresource.simulated else _METHODS[verb],
                 {"group": group, "version": version, "kind": name},
                 body if verb != "get" and not subresource.simulated else "",
+                custom=kind.published is not None,
             )
             for verb in subresource.verbs
         }

@@ -47,7 +47,10 @@ def _operation(operation: Mapping[str, Any]) -> dict[str, Any]:
     told = {key: value for key, value in operation.items() if key not in ("requestBody", "parameters")}
     parameters: list[dict[str, Any]] = []
     if "requestBody" in operation:
-        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        content = operation["requestBody"]["content"]
+        if operation["x-kubernetes-action"] == "patch":
+            told["consumes"] = list(content)
+        schema = next(iter(content.values()))["schema"]
         parameters.append({"in": "body", "name": "body", "required": True, "schema": _schema(schema)})
     for one in operation.get("parameters", ()):
         parameters.append({"in": one["in"], "name": one["name"], **one["schema"]})
@@ -100,7 +103,8 @@ def _encoded(operation: Mapping[str, Any]) -> bytes:
         delimited(1, _text(1, code) + delimited(2, delimited(1, _text(1, one["description"]))))
         for code, one in operation["responses"].items()
     )
-    return parameters + delimited(9, answers) + _extensions(13, operation)
+    taken = b"".join(_text(7, media) for media in operation.get("consumes", ()))
+    return taken + parameters + delimited(9, answers) + _extensions(13, operation)
 
 
 def _parameter(one: Mapping[str, Any]) -> bytes:

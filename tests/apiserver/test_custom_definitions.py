@@ -125,7 +125,11 @@ def test_what_is_defined_is_discovered_plainly_and_aggregated(defined: Room) -> 
 
 def test_openapi_tells_the_schema_in_both_versions(defined: Room) -> None:
     assert "apis/example.com/v1" in defined.ask("GET", "/openapi/v3")[1]["paths"]
-    schemas = defined.ask("GET", "/openapi/v3/apis/example.com/v1")[1]["components"]["schemas"]
+    told = defined.ask("GET", "/openapi/v3/apis/example.com/v1")[1]
+    patches = [methods["patch"] for methods in told["paths"].values() if "patch" in methods]
+    assert patches
+    assert not any("application/strategic-merge-patch+json" in one["requestBody"]["content"] for one in patches)
+    schemas = told["components"]["schemas"]
     told = schemas["com.example.v1.Widget"]
     assert told["properties"]["spec"]["properties"]["size"] == {"type": "integer", "minimum": 1}
     assert told["x-kubernetes-group-version-kind"] == [{"group": "example.com", "kind": "Widget", "version": "v1"}]

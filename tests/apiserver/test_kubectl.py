@@ -48,6 +48,15 @@ def test_a_second_apply_of_a_manifest_changes_nothing(kubectl: Kubectl) -> None:
     assert "configured" not in second
 
 
+def test_apply_of_a_change_reads_one_document_a_group_and_not_all_of_them(kubectl: Kubectl) -> None:
+    """Where a patch's forms are not told, it reads the whole of OpenAPI v2 as well, each time anew."""
+    kubectl("apply", "-f", "-", stdin=SHOP.read_text())
+    told = kubectl("apply", "-v=6", "-f", "-", stdin=SHOP.read_text().replace("front:v1", "front:v2"))
+    assert "deployment.apps/front configured" in told
+    assert "/openapi/v3" in told
+    assert "/openapi/v2" not in told
+
+
 def test_fields_that_nothing_simulates_survive(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", str(SHOP))
     spec = json.loads(kubectl("get", "deployment", "front", "-o", "json"))["spec"]

@@ -86,6 +86,8 @@ def test_every_kind_is_defined_and_every_reference_leads_somewhere() -> None:
     assert (either["type"], either["format"]) == ("string", "int-or-string")
     patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
     assert patch[GVK] == DEPLOYMENT
+    assert "application/strategic-merge-patch+json" in patch["consumes"]
+    assert patch["parameters"][0]["schema"] == {"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch"}
     assert "dryRun" in [one["name"] for one in patch["parameters"]]
 
 
@@ -110,3 +112,4 @@ def test_the_protobuf_says_what_the_json_says() -> None:
         if inner(one, 1) == [b"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]
     ]
     assert b"dryRun" in inner(path, 2, 8, 8, 1, 2, 3, 4)
+    assert b"application/strategic-merge-patch+json" in inner(path, 2, 8, 7)

@@ -58,6 +58,18 @@ def test_a_groups_paths_are_upstreams() -> None:
     }  # fmt: skip
 
 
+def test_a_patch_names_its_forms() -> None:
+    patch = document("apis/apps/v1")["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
+    content = patch["requestBody"]["content"]
+    assert content.keys() == {
+        "application/apply-patch+yaml",
+        "application/json-patch+json",
+        "application/merge-patch+json",
+        "application/strategic-merge-patch+json",
+    }
+    assert all(one["schema"] == {"$ref": f"{SCHEMAS}{META}.Patch"} for one in content.values())
+
+
 def test_connections_and_what_is_created_alone_have_paths() -> None:
     paths = document("api/v1")["paths"]
     pod = "/api/v1/namespaces/{namespace}/pods/{name}"
