@@ -8,7 +8,8 @@ import pytest
 
 from clustersim.staticserver import bare
 
-MODULES = Path(__file__).resolve().parent.parent.parent / "static" / "js"
+STATIC = Path(__file__).resolve().parent.parent.parent / "static"
+MODULES = STATIC / "js"
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,10 @@ def _inner_lines(source: str) -> list[str]:
         if not text.startswith(("//", "/*", "*")):
             inside ^= line.count("`") % 2 == 1
     return found
+
+
+def test_no_stylesheet_turns_the_page_with_the_device() -> None:
+    """WCAG 1.3.4; axe is not asked for it (tests/tools/axe.py)."""
+    sheets = list((STATIC / "css").rglob("*.css"))
+    assert len(sheets) > 10
+    assert [sheet.name for sheet in sheets if "orientation" in sheet.read_text(encoding="utf-8")] == []

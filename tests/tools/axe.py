@@ -36,11 +36,13 @@ def problems(page: Page, within: str = "") -> list[str]:
     """
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(SCRIPT)
+    # Preloading, axe would fetch and read every stylesheet again for the rule that none turns the page with the device,
+    # an eighth of its time; tests/pages/test_static.py holds that rule over the sources.
     found: list[dict[str, Any]] = page.evaluate(
         """async ([within, tags, extra]) => {
           const rules = Object.fromEntries(extra.map((rule) => [rule, { enabled: true }]));
           const result = await axe.run(within || document, {
-            resultTypes: ["violations"], runOnly: { type: "tag", values: tags }, rules,
+            resultTypes: ["violations"], runOnly: { type: "tag", values: tags }, rules, preload: false,
           });
           return result.violations.flatMap(({ id, nodes }) => nodes.map(({ html, target, failureSummary }) =>
             ({ id, html: html.slice(0, 200), target: target.join(" "), why: failureSummary ?? "" })));
