@@ -393,6 +393,8 @@ function renderFrame(showing) {
   else desktop?.render(showing, ui);
   inspector.render(showing, ui);
   document.body.classList.toggle("has-selection", ui.selected !== null);
+  // Said in classes: a `:has()` of the body has the whole page styled anew at each element that comes or goes.
+  document.body.classList.toggle("has-whatif", inspector.tab === "whatif" && region("inspector").querySelector(".wi") !== null);
   document.body.classList.toggle("enlarged", ui.enlarged);
   // The stage makes way: what the page is about is the inspector then.
   setAttribute(region("inspector"), "role", ui.enlarged ? "main" : "complementary");

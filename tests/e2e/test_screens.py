@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import VIEWPORT, Classroom, brought, drawn, picture, wait_state
 from tests.tools.letters import smaller_than
+from tests.tools.restyling import restyled
 from tests.tools.server import Server
 
 THEMES = ("light", "dark")
@@ -261,3 +262,28 @@ def test_the_dock_is_as_high_as_somebody_drags_it(open_classroom: Callable[[str]
     wait_height(round(0.7 * VIEWPORT["height"]))
     handle.dblclick()
     wait_height(196)
+
+
+@pytest.mark.parametrize("tab", ["decision", "whatif"])
+def test_a_pod_that_comes_has_few_elements_styled_anew(
+    open_classroom: Callable[[str], Classroom], chromium: Browser, tab: str
+) -> None:
+    classroom = open_classroom("three-nodes")
+    page = classroom.teacher()
+    wait_state(page, lambda now: all(pod["phase"] == "Running" for pod in now["pods"]), "all pods run")
+    page.locator("button[data-pod]").first.dispatch_event("click")
+    page.get_by_test_id(f"inspector-tab-{tab}").click()
+    page.locator(".inspector :is(.dc-body, .wi-attempt)").first.wait_for()
+    drawn(page)
+    elements = page.evaluate("() => document.body.querySelectorAll('*').length")
+    with restyled(chromium, page) as counts:
+        body = {"metadata": {"name": "comes"}, "spec": {"containers": [{"name": "main", "image": "nginx:1.27"}]}}
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", body)
+        wait_state(
+            page,
+            lambda now: any(one["name"] == "comes" and one["phase"] == "Running" for one in now["pods"]),
+            "it runs",
+        )
+    assert len(counts) > 10, "it was seen to come"
+    # Its places in the queue, on its node and in the panel; the whole page each time would be a hundred of it.
+    assert sum(counts) < 5 * elements

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,18 @@ def test_no_stylesheet_turns_the_page_with_the_device() -> None:
     sheets = list((STATIC / "css").rglob("*.css"))
     assert len(sheets) > 10
     assert [sheet.name for sheet in sheets if "orientation" in sheet.read_text(encoding="utf-8")] == []
+
+
+WHOLE_PAGE = re.compile(r"(?:\.session|:root|(?<![\w-])body)(?:[^\s>+~{,(]|\((?:[^()]|\([^()]*\))*\))*:has\((?!> )")
+
+
+def test_what_the_whole_page_depends_on_is_said_in_classes() -> None:
+    """A `:has()` of the body that looks below its children has each element that comes or goes style the page anew."""
+    assert WHOLE_PAGE.search(":root:not([data-wall]) .session.has-selection:not(.enlarged, [data-scene]):has(.wi) {")
+    found = [
+        f"{sheet.name}: {line.strip()}"
+        for sheet in (STATIC / "css").rglob("*.css")
+        for line in sheet.read_text(encoding="utf-8").splitlines()
+        if WHOLE_PAGE.search(line)
+    ]
+    assert found == []

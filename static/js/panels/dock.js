@@ -63,6 +63,7 @@ export function mount(root, dispatch, looks) {
   function unfold(open) {
     root.classList.toggle("folded", !open);
     root.parentElement?.classList.toggle("dock-tall", open && Boolean(tab.tall));
+    root.parentElement?.classList.toggle("dock-timeline", open && tab.name === "timeline");
     root.parentElement?.classList.toggle("dock-folded", !open);
     dispatch({ type: "tab", tab: `dock-${tab.name}` });
   }

@@ -81,6 +81,7 @@ export function mountSince(inspector, dispatch, ask) {
     render(view, live, ui) {
       const { lang, past } = ui;
       root.hidden = !past.revision || ui.selected !== null || ui.phone;
+      document.body.classList.toggle("has-since", !root.hidden);
       if (root.hidden) return;
       const at = past.shown || past.revision;
       follow({ from: at + 1, to: live.revision }, lang);
