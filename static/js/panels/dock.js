@@ -62,9 +62,8 @@ export function mount(root, dispatch, looks) {
   /** @param {boolean} open */
   function unfold(open) {
     root.classList.toggle("folded", !open);
-    root.parentElement?.classList.toggle("dock-tall", open && Boolean(tab.tall));
-    root.parentElement?.classList.toggle("dock-timeline", open && tab.name === "timeline");
-    root.parentElement?.classList.toggle("dock-folded", !open);
+    const page = { "dock-tall": open && tab.tall, "dock-timeline": open && tab.name === "timeline", "dock-folded": !open };
+    for (const [name, is] of Object.entries(page)) root.parentElement?.classList.toggle(name, Boolean(is));
     dispatch({ type: "tab", tab: `dock-${tab.name}` });
   }
 
