@@ -71,6 +71,16 @@ def test_a_new_event_is_held_to_more(change: dict[str, Any], causes: list[tuple[
     assert [(cause.field, cause.message) for cause in error.causes] == causes
 
 
+def test_an_event_of_the_core_group_has_no_empty_names_in_the_other() -> None:
+    cluster = Cluster()
+    about = {"involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}, "reason": "R", "type": "Normal"}
+    made = cluster.create("events", "told", about)
+    assert (made["reportingComponent"], made["reportingInstance"]) == ("", "")
+    told = cluster.patch(RESOURCE, "told", {"metadata": {"labels": {"a": "b"}}})
+    assert (told["regarding"]["name"], told["deprecatedSource"]) == ("p", {})
+    assert told.keys().isdisjoint(("reportingController", "reportingInstance"))
+
+
 def test_only_the_series_of_an_event_goes_on() -> None:
     cluster = Cluster()
     made = cluster.create(RESOURCE, "told", NEW)

@@ -57,6 +57,17 @@ def test_a_request_tells_who_asks_and_keeps_what_was_asked() -> None:
         ({"signerName": ""}, "signerName", "Required value"),
         ({"signerName": "web"}, "signerName", "must be a fully qualified domain and path of the form"),
         ({"signerName": "web/a"}, "signerName", "should be a domain with at least two segments separated by dots"),
+        (
+            {"signerName": "A.b/c"},
+            "signerName",
+            'Invalid value: "A.b": validating label "A": a lowercase RFC 1123 label',
+        ),
+        (
+            {"signerName": "a.b/"},
+            "signerName",
+            'Invalid value: "": validating label "": a lowercase RFC 1123 subdomain',
+        ),
+        ({"signerName": "a.b/c.D"}, "signerName", 'Invalid value: "c.D": validating label "D": a lowercase'),
         ({"signerName": "kubernetes.io/legacy-unknown"}, "signerName", "the legacy signerName is not allowed"),
         ({"expirationSeconds": 599}, "expirationSeconds", "may not specify a duration less than 600 seconds"),
     ],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import binascii
 import re
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from cryptography import x509
@@ -19,13 +19,18 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.log.stamps import human_duration
 from controllers.registry import fields
+from controllers.registry.gotext import quoted
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
+from scheduler_core.api import dns_names
+from scheduler_core.api.dns_names import SUBDOMAIN_LENGTH_MAX
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 EXPIRATION_MIN: Final = 600
 """Seconds for which a certificate may be asked at least."""
 
+_SIGNER_LETTERS_MAX: Final = 571
+"""Letters of a signer's name: a domain, and a path with room for a label and a domain."""
 _CONDITIONS: Final = "status.conditions"
 _LEGACY: Final = "kubernetes.io/legacy-unknown"
 _SETTLED: Final = ("Approved", "Denied")
@@ -100,24 +105,29 @@ def _certificate(text: str) -> str:
 
 
 def _signer(where: str, name: str) -> list[Cause]:
-    """Check a signer's name, `<domain>/<path>`."""
+    """Check a signer's name, `<domain>/<path>` (ValidateSignerName)."""
     if not name:
         return [fields.required(where)]
-    domain, slash, path = name.partition("/")
-    if not slash or not path or "/" in path:
+    parts = name.split("/")
+    if len(parts) != 2:
         return [
             fields.bad(where, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
         ]
-    causes = [
-        fields.bad(where, domain, cause.message.partition(": ")[2].partition(": ")[2])
-        for cause in fields.subdomain("", domain)
-    ]
+    domain, path = parts
+    causes = [fields.too_long(where, SUBDOMAIN_LENGTH_MAX)] if len(domain) > SUBDOMAIN_LENGTH_MAX else []
+    causes += _first_wrong(where, domain, dns_names.label_errors)
     if "." not in domain:
         causes.append(fields.bad(where, domain, "should be a domain with at least two segments separated by dots"))
-    for part in path.split(":"):
-        for cause in fields.subdomain("", part):
-            causes.append(fields.bad(where, path, cause.message.partition(": ")[2].partition(": ")[2]))
-    return causes
+    causes += _first_wrong(where, path, dns_names.subdomain_errors)
+    return causes + ([fields.too_long(where, _SIGNER_LETTERS_MAX)] if len(name) > _SIGNER_LETTERS_MAX else [])
+
+
+def _first_wrong(where: str, text: str, errors_of: Callable[[str], Iterable[str]]) -> list[Cause]:
+    """Return what is wrong with the first part of a dotted text that is no name."""
+    for part in text.split("."):
+        if wrong := [fields.bad(where, text, f"validating label {quoted(part)}: {why}") for why in errors_of(part)]:
+            return wrong
+    return []
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:

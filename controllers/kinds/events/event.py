@@ -60,7 +60,11 @@ def _inward(document: Document) -> Document:
 
 
 def _outward(document: Mapping[str, Any]) -> Document:
-    named = {_FROM_CORE.get(key, key): value for key, value in document.items()}
+    named = {
+        _FROM_CORE.get(key, key): value
+        for key, value in document.items()
+        if value != "" or key not in ("reportingComponent", "reportingInstance")
+    }
     return {**named, "apiVersion": "events.k8s.io/v1"}
 
 
