@@ -258,7 +258,7 @@ def _with_deprecation(request: Request, target: Target, principal: Principal, no
     try:
         answer = _resource(request, target, principal, noted)
     except ApiError as error:
-        if error.code == 405 and not error.kind:
+        if (error.code == 405 and not error.kind) or error.message == writing.UNROUTED_TYPE:
             # No route leads to whoever would warn.
             raise
         noted.refused(error)

@@ -96,6 +96,8 @@ def test_every_answer_about_a_deprecated_kind_says_so(sqlite_api: Any) -> None:
         _, _, headers = api.request(method, path, body)
         text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
         assert headers["warning"] == f'299 - "{text}"'
+    status, _, headers = api.request("PATCH", f"{path}/web", {}, content_type="text/plain")
+    assert (status, "warning" in headers) == (415, False), "no route leads to whoever would warn"
 
 
 def test_options_of_a_wrong_type_are_no_options(sqlite_api: Any) -> None:
