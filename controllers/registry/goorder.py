@@ -100,8 +100,17 @@ def text(document: Mapping[str, Any], schema: str, touched: Touched) -> str:
     """Return an object as JSON, its touched parts by their keys."""
     if not _is_struct(schema):
         # Upstream has it as a map then, which it writes by its keys.
-        return msgspec.json.encode(document, order="sorted").decode()
-    return msgspec.json.encode(_ordered(document, schema, touched)).decode()
+        return msgspec.json.encode(_exponents(document), order="sorted").decode()
+    return msgspec.json.encode(_exponents(_ordered(document, schema, touched))).decode()
+
+
+def _exponents(value: Any) -> Any:
+    """Return a value with its largest and smallest numbers as most clients send them: `1e+30`."""
+    if isinstance(value, dict):
+        return {key: _exponents(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_exponents(item) for item in value]
+    return msgspec.Raw(repr(value).encode()) if isinstance(value, float) else value
 
 
 def _is_struct(schema: str) -> bool:

@@ -13,7 +13,7 @@ from controllers.log.operations import Patch
 from controllers.registry.patch import json_patch, merge
 from controllers.registry.strategic import strategic_merge
 from scheduler_core.api.errors import ApiError
-from tests.registry.registry_tool import Cluster, refusal
+from tests.registry.registry_tool import CONTAINER, Cluster, refusal
 
 # RFC 7396, appendix A.
 MERGES: list[tuple[Any, Any, Any]] = [
@@ -189,6 +189,24 @@ def test_what_a_patch_makes_of_an_object_is_shown_as_upstream_shows_it() -> None
     assert shown({"spec": {"x": 1}}, "merge").startswith(f"Invalid value: {quoted}: ")
     assert shown([{"op": "add", "path": "/spec", "value": {"x": 1}}], "json").startswith(f"Invalid value: {quoted}: ")
     assert shown({"spec": {"x": 1}}, "strategic").startswith('Invalid value: "map[spec:map[x:1]]": ')
+
+
+@pytest.mark.parametrize(
+    ("patch", "kind"),
+    [
+        ({"spec": {"replicas": 1e30}}, "merge"),
+        ([{"op": "add", "path": "/spec/replicas", "value": 1e30}], "json"),
+    ],
+)
+@pytest.mark.parametrize("subresource", ["", "scale"])
+def test_a_large_number_that_is_refused_is_shown_as_it_was_sent(patch: Any, kind: Any, subresource: str) -> None:
+    cluster = Cluster()
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER]}}
+    cluster.create(
+        "deployments.apps", "web", {"spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template}}
+    )
+    [cause] = refusal(cluster.patch, "deployments.apps", "web", patch, kind, subresource).causes
+    assert r"\"replicas\":1e+30" in cause.message
 
 
 def test_a_list_that_was_not_there_is_taken_as_it_stands() -> None:
