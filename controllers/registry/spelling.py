@@ -63,6 +63,11 @@ def kept(kind: Kind, data: bytes) -> dict[str, msgspec.Raw] | None:
     return {name: members[name] for name in kind.spelled if name in members}
 
 
+def as_stored(kind: Kind, data: bytes) -> dict[str, bytes]:
+    """Return how such members of an object are stored, `data`, for a write that sends them so."""
+    return {name: bytes(text) for name, text in (kept(kind, data) or {}).items()}
+
+
 def unchanged(
     kind: Kind, document: Mapping[str, Any], old: Mapping[str, Any], data: bytes, now: Mapping[str, msgspec.Raw] | None
 ) -> list[Cause]:

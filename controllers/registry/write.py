@@ -403,6 +403,9 @@ class Write:
             self.context.created = True
             self.context.spelled = spelling.rewritten(kind, document)
             return self._create(kind, Create(kind.resource, operation.namespace, document, replaces=True))
+        if kind.spelled and reading.is_same(_unowned(document), _unowned(stored.object)):
+            # What is applied and changes nothing leaves what is stored to the letter.
+            self.context.spelled = spelling.as_stored(kind, stored.data)
         if subresource is None or subresource.view is None:
             return self._replace(kind, stored, document, operation, subresource)
         return self._change(kind, stored, document, operation, subresource)
@@ -439,6 +442,8 @@ class Write:
         self.context.check(operation, stored, draft)
         charges = passing.validate(document, stored.name)
         if deletion.is_final(kind, document):
+            if subresource is None:
+                self._warn_changed(kind, document, stored.object)
             return self._remove(stored, draft)
         if reading.is_same(document, stored.object):
             if subresource is None and kind.warns_changed is not None:
@@ -462,21 +467,29 @@ class Write:
         return stored
 
     def _warn(self, kind: Kind, document: Document, old: Mapping[str, Any] | None = None) -> None:
-        told = self.context.warnings
         if old is None:
+            told = self.context.warnings
             told.extend(kind.warns_made(document))
-        if old is not None and kind.warns_changed is not None:
-            told.extend(kind.warns_changed(document, old))
-        else:
-            if old is None or document["metadata"].get("generation") != old["metadata"].get("generation"):
-                told.extend(kind.warns_spec(document))
+            told.extend(kind.warns_spec(document))
             told.extend(kind.warns(document))
+        else:
+            self._warn_changed(kind, document, old)
         if not self.context.explains:
             return
         self.context.warnings.extend(kind.explains(document))
         if kind.idle:
             why = f"{kind.api_version} {kind.kind} is stored, but no controller of this cluster acts on it"
             self.context.warnings.append(why)
+
+    def _warn_changed(self, kind: Kind, document: Document, old: Mapping[str, Any]) -> None:
+        """Warn of what a change leaves, also where nothing of it is stored since the object goes with it."""
+        told = self.context.warnings
+        if kind.warns_changed is not None:
+            told.extend(kind.warns_changed(document, old))
+            return
+        if document["metadata"].get("generation") != old["metadata"].get("generation"):
+            told.extend(kind.warns_spec(document))
+        told.extend(kind.warns(document))
 
     def _remove(self, stored: Stored, draft: Draft | None) -> Stored:
         """Remove an object; `draft` is what a change would have made of it that made it go."""
@@ -490,6 +503,13 @@ class Write:
         except RevisionConflict as error:
             raise conflict(stored.resource, stored.name) from error
         return gone if draft is None else last
+
+
+def _unowned(document: Document) -> Document:
+    """Return an object without what tells who wrote it."""
+    document = without_creator(document)
+    metadata = {key: value for key, value in document["metadata"].items() if key != "managedFields"}
+    return {**document, "metadata": metadata}
 
 
 def _name_in(body: Document) -> str:

@@ -224,3 +224,13 @@ def test_a_negative_time_to_end_is_a_second_in_a_pod() -> None:
     stored = cluster.pod(spec={"terminationGracePeriodSeconds": -5})
     assert stored["spec"]["terminationGracePeriodSeconds"] == 1
     assert cluster.warnings == []
+
+
+def test_a_change_with_which_an_object_goes_is_warned_of_too() -> None:
+    cluster = Cluster()
+    tls = {"type": "kubernetes.io/tls", "stringData": {"tls.crt": "a", "tls.key": "b"}}
+    cluster.create("secrets", "web", {**tls, "metadata": {"finalizers": ["example.com/kept"]}})
+    cluster.delete("secrets", "web")
+    cluster.patch("secrets", "web", {"metadata": {"finalizers": None}})
+    assert cluster.warnings == ["tls: failed to find any PEM data in certificate input"]
+    assert cluster.get("secrets", "web") is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controllers.log.operations import Update
+from controllers.log.operations import Patch, Update
 from controllers.registry import spelling
 from tests.registry.registry_tool import Cluster, kind_of, refusal
 
@@ -83,3 +83,20 @@ def test_who_sends_it_as_it_was_may_change_the_rest_and_a_delete_leaves_it() -> 
 def test_yaml_is_spelled_as_the_json_that_upstream_makes_of_it() -> None:
     assert spelling.rewritten(KIND, {"data": {"b": 1, "a": [2]}}) == {"data": b'{"a":[2],"b":1}'}
     assert spelling.sent(KIND, b'{"revision": 1, "data": ' + SPACED + b"}") == {"data": SPACED}
+
+
+@pytest.mark.parametrize("labels", [{}, {"a": "b"}], ids=["nothing", "a label"])
+def test_what_is_applied_leaves_the_spelling_where_it_changes_nothing(labels: dict[str, str]) -> None:
+    cluster = Cluster()
+    made(cluster, SPACED)
+    config = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "data": {"b": 1, "a": [2]}, "revision": 1}
+    config["metadata"] = {"name": "r", **({"labels": labels} if labels else {})}
+    applied = Patch(REVISIONS, "default", "r", config, "apply", "", force=True)
+    if labels:
+        assert [one.field for one in refusal(cluster.apply, applied, field_manager="m").causes] == ["data"]
+        return
+    cluster.apply(applied, field_manager="m")
+    stored = cluster.store.get(REVISIONS, "default", "r")
+    assert stored is not None
+    assert SPACED in stored.data
+    assert [one["manager"] for one in stored.object["metadata"]["managedFields"]][:1] == ["m"]
