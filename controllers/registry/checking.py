@@ -38,6 +38,8 @@ class Report:
     unknown: list[str] = field(default_factory=list)
     emptied: dict[str, Any] = field(default_factory=dict)
     """Where empty lists and maps were left out, metadata's aside."""
+    off: dict[str, Any] = field(default_factory=dict)
+    """Where something was left out because its feature is off, and what."""
     stops: int = 0
     """How many of `wrong`, its first ones, are of types that read themselves: at those Go's decoder stops."""
 
@@ -102,16 +104,32 @@ _OFF: Final[Mapping[str, tuple[str, ...]]] = {
     "apps_v1.ReplicaSetStatus": ("terminatingReplicas",),
     "apps_v1.RollingUpdateStatefulSetStrategy": ("maxUnavailable",),
     "autoscaling_v2.HPAScalingRules": ("tolerance",),
+    "coordination_v1.LeaseSpec": ("preferredHolder", "strategy"),
     "core_v1.ContainerStatus": ("allocatedResourcesStatus",),
     "core_v1.NodeSpec": ("configSource",),
     "core_v1.NodeStatus": ("config",),
     "core_v1.PodStatus": ("extendedResourceClaimStatus",),
+    "discovery_v1.Endpoint": ("deprecatedTopology",),
+    "resource_v1.Device": (
+        "taints",
+        "consumesCounters",
+        "nodeName",
+        "nodeSelector",
+        "allNodes",
+        "bindingConditions",
+        "bindingFailureConditions",
+        "bindsToNode",
+        "allowMultipleAllocations",
+    ),
+    "resource_v1.DeviceCapacity": ("requestPolicy",),
     "resource_v1.DeviceClassSpec": ("extendedResourceName",),
     "resource_v1.DeviceSubRequest": ("capacity",),
     "resource_v1.ExactDeviceRequest": ("capacity",),
+    "resource_v1.ResourceSliceSpec": ("sharedCounters", "perDeviceNodeSelection"),
+    "storage_v1.CSIDriverSpec": ("nodeAllocatableUpdatePeriodSeconds",),
 }
-"""Struct → fields of features that v1.34 has off: what is sent is read, and goes (upstream's DropDisabledFields). Of
-the specs of pods see controllers/kinds/core/pod/defaults.py."""
+"""Struct → fields of features that v1.34 has off: what is sent is read, and goes (upstream's DropDisabledFields), as
+does what an older version alone takes. Of the specs of pods see controllers/kinds/core/pod/defaults.py."""
 
 _NOT_NONE: Final[Mapping[str, tuple[str, ...]]] = {"autoscaling_v2.HPAScalingRules": ("policies",)}
 """Struct → lists that upstream's defaults fill where there are none, and not where they are empty."""
@@ -213,6 +231,8 @@ def _check_struct(
             continue
         checked = _check_field(value, entry, where, report, require and where != "status")
         if name in off:
+            if checked or not entry.container:
+                report.off[where] = checked
             del document[name]
             continue
         if not checked and (entry.terse or _leaves_out(shape.struct, name, entry)):

@@ -81,6 +81,8 @@ class Context:
     emptied: Mapping[str, Any] = field(default_factory=dict)
     """The body's empty lists and maps by where they were: they are left out, and some of upstream's rules, and what its
     sentences show, tell them from none."""
+    off: Mapping[str, Any] = field(default_factory=dict)
+    """What the body has and is left out because its feature is off, by where it was: who sends it owns it."""
     repeated: Repeated | None = None
     """What the body says twice; None: nothing."""
     spelled: Mapping[str, bytes] | None = None

@@ -405,6 +405,10 @@ class Kind:
     generation_counts_annotations: bool = False
     generation_counts_empty: bool = False
     """Whether an empty list or map that is sent counts as a change (upstream's reflect.DeepEqual): none is stored."""
+    generation_counts_off: bool = False
+    """Whether what is left out because its feature is off counts as a change: upstream leaves it out afterwards."""
+    compares_empty: tuple[str, ...] = ()
+    """Members of which an empty one that is sent is another than none where they may not change (reflect.DeepEqual)."""
     generation_counts_labels: bool = False
 
     grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace

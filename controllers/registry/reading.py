@@ -83,7 +83,7 @@ def decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) ->
     if report.wrong:
         # Upstream stops at what it cannot read, and tells the first of it.
         raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
-    context.emptied = report.emptied
+    context.emptied, context.off = report.emptied, report.off
     if report.unknown or context.repeated is not None:
         _report_unknown(_title(kind), report.unknown, context)
     document = {key: old[key] for key in given if key in old and key in kept}

@@ -193,6 +193,14 @@ def test_an_immutable_secret_keeps_its_data() -> None:
     assert cluster.patch("secrets", "web", {"metadata": {"labels": {"a": "b"}}})["metadata"]["labels"] == {"a": "b"}
 
 
+@pytest.mark.parametrize(("resource", "key"), [("secrets", "data"), ("configmaps", "binaryData")])
+def test_an_immutable_object_without_data_is_sent_no_empty_data(resource: str, key: str) -> None:
+    cluster = Cluster()
+    cluster.create(resource, "web", {"immutable": True})
+    refused = refusal(cluster.patch, resource, "web", {key: {}})
+    assert [cause.field for cause in refused.causes] == [key]
+
+
 def test_what_is_absent_in_a_slice_is_null_and_stays_so() -> None:
     cluster = Cluster()
     made = cluster.create(SLICES, "web", {"addressType": "IPv4"})

@@ -136,6 +136,20 @@ def test_what_stays_is_told_between_the_two_looks_at_a_claim() -> None:
     assert causes == [where, "spec", where]
 
 
+def test_a_slice_counts_what_is_dropped_of_it_as_a_change() -> None:
+    cluster = Cluster()
+    endpoints = {"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]}
+    cluster.create("endpointslices.discovery.k8s.io", "a", endpoints)
+    placed = {"endpoints": [{"addresses": ["10.1.2.3"], "deprecatedTopology": {"a": "b"}}]}
+    changed = cluster.patch("endpointslices.discovery.k8s.io", "a", placed)
+    assert (changed["metadata"]["generation"], "deprecatedTopology" in changed["endpoints"][0]) == (2, False)
+    cluster.create(SLICES, "a", {"spec": SLICE})
+    for patch, counted in (({"perDeviceNodeSelection": True}, 2), ({"sharedCounters": [{}]}, 3)):
+        changed = cluster.patch(SLICES, "a", {"spec": patch})
+        assert changed["metadata"]["generation"] == counted
+        assert changed["spec"].keys().isdisjoint(patch)
+
+
 def test_what_no_default_server_serves_of_a_device_is_dropped() -> None:
     device = {"name": "d", "nodeName": "n", "taints": [{"key": "a", "effect": "NoSchedule"}], "consumesCounters": [{}]}
     made = Cluster().create(SLICES, "s", {"spec": {**SLICE, "devices": [device], "sharedCounters": [{}]}})

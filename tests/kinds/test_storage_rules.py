@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from controllers.kinds.table import kind_of
+from controllers.log.operations import Patch
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
 
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -189,6 +191,8 @@ UNCHANGING: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
      {"volumeBindingMode": "WaitForFirstConsumer"}, "volumeBindingMode"),
     ("what becomes of volumes", "storageclasses.storage.k8s.io", {"provisioner": "a/b"}, {"reclaimPolicy": "Retain"},
      "reclaimPolicy"),
+    ("that a class has no parameters", "storageclasses.storage.k8s.io", {"provisioner": "a/b"}, {"parameters": {}},
+     "parameters"),
     ("what a driver said", "csinodes.storage.k8s.io", {"spec": {"drivers": [DRIVER]}},
      {"spec": {"drivers": [{**DRIVER, "nodeID": "m"}]}}, "spec.drivers"),
     ("whether to attach", "csidrivers.storage.k8s.io", {"spec": {}}, {"spec": {"attachRequired": False}},
@@ -250,3 +254,26 @@ def test_sources_of_volumes_are_filled_in_for_all_of_them(cluster: Cluster) -> N
     made = cluster.create("persistentvolumes", "pv", _volume(hostPath=None, azureDisk=disk))
     usual = {"cachingMode": "ReadWrite", "fsType": "ext4", "readOnly": False}
     assert made["spec"]["azureDisk"] == {**disk, **usual}
+
+
+def test_a_field_whose_feature_is_off_is_owned_by_who_sends_it_and_not_stored() -> None:
+    cluster = Cluster()
+    drivers, off = "csidrivers.storage.k8s.io", {"nodeAllocatableUpdatePeriodSeconds": 20}
+    cluster.create(drivers, "a.csi", {"spec": {}}, field_manager="one")
+    sent = Patch(drivers, "", "a.csi", {"spec": off}, "merge")
+    changed = cluster.apply(sent, field_manager="two")
+    owners = {one["manager"]: one["fieldsV1"] for one in changed["metadata"]["managedFields"]}
+    assert owners["two"] == {"f:spec": {"f:nodeAllocatableUpdatePeriodSeconds": {}}}
+    assert changed["spec"].keys().isdisjoint(off)
+    before = cluster.store.revision
+    cluster.apply(sent, field_manager="two")
+    assert cluster.store.revision == before, "who owns it already changes nothing"
+
+
+def test_an_audience_without_a_name_is_shown_as_none() -> None:
+    (column,) = [one for one in kind_of("csidrivers.storage.k8s.io").columns if one.name == "TokenRequests"]
+    shown = [
+        column.cell({"spec": {"tokenRequests": requests}}, str)
+        for requests in ([], [{"audience": ""}], [{}, {"audience": "a"}])
+    ]
+    assert shown == ["<unset>", "", ",a"]

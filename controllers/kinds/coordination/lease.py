@@ -18,10 +18,7 @@ from scheduler_core.api.errors import Cause
 
 
 def _defaults(document: dict[str, Any]) -> None:
-    spec = document.setdefault("spec", {})
-    # Their feature, coordinated leader election, is off by default.
-    for key in ("strategy", "preferredHolder"):
-        spec.pop(key, None)
+    document.setdefault("spec", {})
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:

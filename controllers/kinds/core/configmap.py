@@ -49,6 +49,7 @@ KIND: Final = Kind(
     whole_rules=True,
     validate=_validate,
     validate_update=_validate_update,
+    compares_empty=("binaryData",),
     ratchets=True,
     columns=(
         NAME,

@@ -102,7 +102,7 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     if old.get("immutable"):
         if not new.get("immutable"):
             causes.append(fields.not_allowed("immutable", "field is immutable when `immutable` is set"))
-        if (new.get("data") or {}) != (old.get("data") or {}):
+        if new.get("data") != old.get("data"):
             causes.append(fields.not_allowed("data", "field is immutable when `immutable` is set"))
     return causes + _validate(new)
 
@@ -116,6 +116,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    compares_empty=("data",),
     ratchets=True,
     warns=_warns,
     columns=(

@@ -31,8 +31,6 @@ def _defaults(document: dict[str, Any]) -> None:
     document.setdefault("ports", None)
     for endpoint in document["endpoints"] or ():
         endpoint.setdefault("conditions", {})
-        # Written by the beta version alone; the stable one drops it.
-        endpoint.pop("deprecatedTopology", None)
     for port in document["ports"] or ():
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")
@@ -184,6 +182,7 @@ KIND: Final = Kind(
     "endpointslices",
     group="discovery.k8s.io",
     rank=31,
+    generation_counts_off=True,
     generation=True,
     generation_counts_labels=True,
     whole_rules=True,

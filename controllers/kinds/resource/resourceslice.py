@@ -25,12 +25,6 @@ _VALUE_BYTES_MAX: Final = 64
 _KEY_CHARS_MAX: Final = 96
 _PLACES: Final = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
 _ONE_PLACE: Final = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-_OFF: Final = (
-    "taints", "consumesCounters", "nodeName", "nodeSelector", "allNodes", "bindingConditions",
-    "bindingFailureConditions", "bindsToNode", "allowMultipleAllocations",
-)  # fmt: skip
-"""Fields of devices that are off by default: DRADeviceTaints, …PartitionableDevices and so on."""
-
 _VERSION: Final = re.compile(
     r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
 )
@@ -40,15 +34,6 @@ _STRUCT: Final = "resource_v1.ResourceSliceSpec"
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("devices", None)
-    # What its gates do not serve by default is not kept.
-    for key in ("sharedCounters", "perDeviceNodeSelection"):
-        spec.pop(key, None)
-    for device in spec["devices"] or ():
-        for key in _OFF:
-            device.pop(key, None)
-        for capacity in (device.get("capacity") or {}).values():
-            if isinstance(capacity, dict):
-                capacity.pop("requestPolicy", None)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -157,6 +142,7 @@ KIND: Final = Kind(
     namespaced=False,
     rank=28,
     generation=True,
+    generation_counts_off=True,
     components=True,
     whole_rules=True,
     returned_when_deleted=True,

@@ -21,8 +21,6 @@ _LIFECYCLES: Final = ("Persistent", "Ephemeral")
 
 def _driver_defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
-    # Its feature is off by default.
-    spec.pop("nodeAllocatableUpdatePeriodSeconds", None)
     spec.setdefault("attachRequired", True)
     spec.setdefault("podInfoOnMount", False)
     spec.setdefault("storageCapacity", False)
@@ -71,6 +69,11 @@ def _spec(name: str, usual: Any = False) -> Any:
     return lambda document, age: usual if at(document, "spec", name) is None else at(document, "spec", name)
 
 
+def _audiences(document: Mapping[str, Any], age: Any) -> str:
+    requests = at(document, "spec", "tokenRequests")
+    return ",".join(one.get("audience", "") for one in requests) if requests else UNSET
+
+
 KIND: Final = Kind(
     "CSIDriver",
     "csidrivers",
@@ -109,9 +112,7 @@ KIND: Final = Kind(
             "TokenRequests",
             "string",
             "",
-            lambda doc, age: (
-                ",".join(one.get("audience", "") for one in at(doc, "spec", "tokenRequests") or ()) or UNSET
-            ),
+            _audiences,
             source="storage_v1.CSIDriverSpec#tokenRequests",
         ),
         Column(

@@ -63,7 +63,7 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     causes = [
         fields.not_allowed(key, f"updates to {key} are forbidden.")
         for key in ("parameters", "provisioner", "reclaimPolicy")
-        if (new.get(key) or None) != (old.get(key) or None)
+        if new.get(key) != old.get(key)
     ]
     mode = "volumeBindingMode"
     return causes + fields.immutable(mode, new.get(mode), old.get(mode))
@@ -99,6 +99,7 @@ KIND: Final = Kind(
     warns=_warns,
     validate=_validate,
     validate_update=_validate_update,
+    compares_empty=("parameters",),
     returned_when_deleted=True,
     columns=(
         Column("Name", NAME.type, NAME.description, _name, source=NAME.source, names=True),

@@ -113,12 +113,14 @@ def changed_document(
         mutate(document, stored.name)
     with context.step("registry", "strategy") as ruled:
         found = Found()
-        if touched:
+        sent_empty = {path: empty for path, empty in context.emptied.items() if path in kind.compares_empty}
+        if touched or sent_empty:
+            compared = reading.with_empty(document, sent_empty) if sent_empty else document
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
             # Rules of changes are asked of what stays as it was, too; many look at annotations.
             found.whole = [] if kind.ratchets else as_sent(kind.validate, document, context)
             found.admitted = kind.admit_update(document, old, current)
-            found.changes = as_sent(lambda document: kind.validate_update(document, old), document, context)
+            found.changes = as_sent(lambda document: kind.validate_update(document, old), compared, context)
         if kind.spelled:
             now = spelling.of_document(kind, document, operation, context.spelled)
             found.changes += spelling.unchanged(kind, document, old, stored.data, now)
@@ -137,7 +139,8 @@ def changed_document(
         reading.tell_zeroes(kind, missing, document)
     # What defaults have filled is no longer empty.
     emptied = any(not reading.is_there(document, path) for path in context.emptied)
-    _bump_generation(kind, document, old, emptied=emptied)
+    unstored = (emptied and kind.generation_counts_empty) or (bool(context.off) and kind.generation_counts_off)
+    _bump_generation(kind, document, old, more=unstored)
     if ruled is not None and metadata.get("generation") != old["metadata"].get("generation"):
         additions.tell(ruled, [f"~ metadata.generation: {metadata['generation']}"])
     _forget_times(metadata, document, old)
@@ -199,13 +202,12 @@ def _restore(document: Document, old: Mapping[str, Any], key: str) -> None:
         document.pop(key, None)
 
 
-def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any], *, emptied: bool) -> None:
+def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any], *, more: bool) -> None:
+    """Count a change; `more`: something else than what is stored was sent and counts, too."""
     if not kind.generation:
         return
     parts = (document.keys() | old.keys()) - {"metadata", *(one.part for one in kind.subresources)}
-    counts = any(not reading.is_same(document.get(key), old.get(key)) for key in parts) or (
-        emptied and kind.generation_counts_empty
-    )
+    counts = more or any(not reading.is_same(document.get(key), old.get(key)) for key in parts)
     if kind.generation_counts_annotations:
         counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")
     if kind.generation_counts_labels:

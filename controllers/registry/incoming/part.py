@@ -31,6 +31,7 @@ def changed_part(
             written.pop("metadata", None)
     decoded, _ = reading.decoded(kind, written, {}, context)
     context.emptied = {path: empty for path, empty in context.emptied.items() if path.startswith((key, "metadata"))}
+    context.off = {path: value for path, value in context.off.items() if path.startswith(key)}
     if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)

@@ -39,8 +39,12 @@ def name_owners_once(metadata: Document, context: Context, *, late: bool) -> Non
 
 
 def listed(document: Document, context: Context) -> Document:
-    """Return a document with the empty lists that were sent where null is stored: whoever sends them owns them."""
+    """Return a document with what was sent, is owned by who sent it, and is stored as null or not at all.
+
+    That are empty lists where null is stored, and fields of features that are off.
+    """
     there = {path: empty for path, empty in context.emptied.items() if reading.is_there(document, path)}
+    there.update(context.off)
     return reading.with_empty(document, there) if there else document
 
 
