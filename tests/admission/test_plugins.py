@@ -127,6 +127,13 @@ def test_containers_get_what_a_limit_range_gives_them(cluster: Cluster) -> None:
     assert "annotations" not in most["metadata"]
 
 
+def test_a_pod_that_limits_itself_asks_for_what_its_containers_are_given(cluster: Cluster) -> None:
+    ranges(cluster, {"type": "Container", "default": {"memory": "1Gi"}})
+    containers = [{"name": "a", "image": "x"}, {"name": "b", "image": "y"}]
+    pod = cluster.pod(spec={"containers": containers, "resources": {"limits": {"cpu": "2"}}})
+    assert pod["spec"]["resources"] == {"limits": {"cpu": "2"}, "requests": {"cpu": "2", "memory": "2Gi"}}
+
+
 @pytest.mark.parametrize(
     ("limit", "resources", "told"),
     [

@@ -101,6 +101,11 @@ def pod(document: Document) -> None:
     _of_whole_pod(spec)
 
 
+def settled(document: Document) -> None:
+    """Give a pod that limits itself as a whole what admission made its containers ask for."""
+    _of_whole_pod(child(document, "spec"))
+
+
 def all_containers(spec: Document) -> Iterator[Document]:
     """Yield init containers, then containers."""
     for key in ("initContainers", "containers"):

@@ -113,6 +113,7 @@ KIND: Final = Kind(
     rank=61,
     prepare=_prepare,
     defaults=_defaults,
+    settle=defaults.settled,
     admit=_admit,
     validate=rules.validate,
     validate_new=rules.validate_new,
