@@ -86,8 +86,20 @@ def test_containers_keep_their_number_names_and_order() -> None:
 def test_some_pods_are_never_resized(pod: dict[str, Any], why: str) -> None:
     cluster = Cluster()
     cluster.pod(**pod)
-    refused = refusal(resize, cluster, requests={"cpu": "2"})
-    assert [cause.message for cause in refused.causes] == [f"Forbidden: {why}"]
+    for amount in ("2", "1", "-1"):
+        refused = refusal(resize, cluster, requests={"cpu": amount})
+        # Nothing else is told, also where nothing would change.
+        assert [(cause.field, cause.message) for cause in refused.causes] == [("[]", f"Forbidden: {why}")]
+
+
+def test_a_resize_leaves_what_the_pod_gets_as_a_whole(cluster: Cluster) -> None:
+    patch = {"spec": {"resources": {"limits": {"cpu": "1"}}}}
+    assert "resources" not in cluster.patch("pods", "web", patch, "strategic", "resize")["spec"]
+    named = {"spec": {"containers": [{"name": "c", "resources": {"claims": [{"name": "a"}]}}]}}
+    refused = refusal(cluster.patch, "pods", "web", named, "strategic", "resize")
+    assert [(cause.field, cause.reason) for cause in refused.causes] == [
+        ("spec.containers[0].resources.claims[0]", "FieldValueNotFound")
+    ]
 
 
 @pytest.mark.parametrize(("amounts", "causes"), REFUSED)

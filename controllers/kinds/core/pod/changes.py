@@ -14,7 +14,7 @@ from controllers.log.store import Stored
 from controllers.registry import fields, internal
 from controllers.registry.kind import Subresource
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause
+from scheduler_core.api.errors import Cause, invalid
 
 _LISTS: Final = ("initContainers", "containers")
 _RESIZED: Final = ("cpu", "memory")
@@ -42,9 +42,24 @@ def _resized(stored: Stored, body: Mapping[str, Any]) -> Document:
             spec[key] = [_with_amounts(old, new) for old, new in zip(before, after, strict=True)]
         if not spec[key]:
             del spec[key]
-    if sent.get("resources"):
+    if sent.get("resources") and any(
+        len(_names(sent.get(key) or []) or ()) != len(stored.object["spec"].get(key) or ()) for key in _LISTS
+    ):
+        # Where containers come or go upstream looks at all that was sent.
         spec["resources"] = sent["resources"]
+    never = _never_resized(spec, stored.object)
+    if never and _is_meant(stored, body):
+        # Whatever else is wrong is not told.
+        cause = fields.not_allowed("[]", f"{never} cannot be resized")
+        raise invalid("Pod", "", stored.name, [cause])
     return _answering(stored, body, spec)
+
+
+def _is_meant(stored: Stored, body: Mapping[str, Any]) -> bool:
+    """Return whether a body is of this pod as it is stored: of another one is told first."""
+    metadata = body.get("metadata") or {}
+    held = {"uid": stored.uid, "resourceVersion": str(stored.revision)}
+    return all(metadata.get(key) in (None, "", value) for key, value in held.items())
 
 
 def _names(containers: Any) -> list[Any] | None:
@@ -75,9 +90,6 @@ def _resize_rules(new: Document, old: Mapping[str, Any]) -> list[Cause]:
     Whether the node's kubelet can resize is not asked, which upstream reads off the statuses: all kubelets here can.
     """
     spec, before = new["spec"], old["spec"]
-    never = _never_resized(spec, old)
-    if never:
-        return [fields.not_allowed("", f"{never} cannot be resized")]
     causes: list[Cause] = []
     service = (old.get("status") or {}).get("qosClass") or quality_of_service(before)
     if quality_of_service(spec) != service:
@@ -142,8 +154,8 @@ def _taken_away(where: str, fresh: Mapping[str, Any], was: Mapping[str, Any]) ->
 def _is_other(fresh: Mapping[str, Any], was: Mapping[str, Any]) -> bool:
     """Return whether more of a container than its cpu and memory is another."""
     now, before = fresh.get("resources") or {}, was.get("resources") or {}
-    # Where nothing was asked for upstream compares nothing.
-    held = {key: value for key, value in now.items() if key not in ("requests", "limits") or before.get(key)}
+    # Where nothing was asked for upstream compares nothing, and it does not look at the claims that are sent.
+    held = {key: value for key, value in now.items() if key in ("requests", "limits") and before.get(key)}
     return _fixed(held) != _fixed(before) or (fresh.get("resizePolicy") or []) != (was.get("resizePolicy") or [])
 
 
