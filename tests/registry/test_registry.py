@@ -145,7 +145,11 @@ def test_binding_writes_the_node_and_the_condition_once(cluster: Cluster) -> Non
     ("spec", "uid", "words"),
     [
         ({"schedulingGates": [{"name": "a/b"}]}, "", "has non-empty .spec.schedulingGates"),
-        ({}, "another", "UID in precondition: another"),
+        (
+            {},
+            "another",
+            "/pods/default/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ",
+        ),
     ],
 )
 def test_pods_that_cannot_be_bound(cluster: Cluster, spec: dict, uid: str, words: str) -> None:

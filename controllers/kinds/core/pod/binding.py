@@ -72,16 +72,16 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
     metadata = old["metadata"]
     spec = old["spec"]
     name = operation.name
-    if operation.uid and operation.uid != metadata["uid"]:
-        why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {metadata['uid']}"
-        raise conflict("pods", name, why)
     version = metadata.get("resourceVersion", "")
-    if operation.resource_version and operation.resource_version != version:
-        wanted = f"ResourceVersion in precondition: {operation.resource_version}"
-        why = f"Precondition failed: {wanted}, ResourceVersion in object meta: {version}"
-        key = f"/registry/pods/{operation.namespace}/{name}"
-        failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-        raise conflict("pods", name, failed)
+    for what, asked, held in (
+        ("UID", operation.uid, metadata["uid"]),
+        ("ResourceVersion", operation.resource_version, version),
+    ):
+        if asked and asked != held:
+            why = f"Precondition failed: {what} in precondition: {asked}, {what} in object meta: {held}"
+            key = f"/registry/pods/{operation.namespace}/{name}"
+            failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+            raise conflict("pods", name, failed)
     if "deletionTimestamp" in metadata:
         raise conflict("pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
     if spec.get("nodeName"):
