@@ -21,6 +21,8 @@ from tests.clients.places import Place
 from tests.tools.server import free_port, wait_for
 
 HERE = Path(__file__).parent
+LOG_SHOWN = 8_000
+"""Characters of the operator's log that a failure shows."""
 WIDGETS = ("shop.example.com", "v1", "default", "widgets")
 
 
@@ -37,6 +39,9 @@ def operating(place: Place, folder: Path) -> Iterator[None]:
         wait_for(lambda: _answers(alive) or process.poll() is not None, what="the operator answers")
         assert process.poll() is None, log.read_text()
         yield
+    except AssertionError as error:
+        error.add_note(log.read_text(errors="replace")[-LOG_SHOWN:])
+        raise
     finally:
         process.terminate()
         process.wait()
