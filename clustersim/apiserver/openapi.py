@@ -31,8 +31,6 @@ _Parts = dict[tuple[str, str], tuple[Kind, ...]]
 """Group and version → its kinds."""
 
 _PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
-_STRATEGIC: Final = "application/strategic-merge-patch+json"
-"""The form that kinds of a session's own definitions lack."""
 
 
 def answer(request: Request, kinds: Kinds = TABLE) -> Response:
@@ -187,8 +185,8 @@ _PARAMETERS: Final = [
 """What kubectl looks for: whether a path validates fields."""
 
 
-def _operation(action: str, gvk: dict[str, str] | None, body: str = "", *, custom: bool = False) -> dict[str, Any]:
-    """Return one operation; `body` is the struct that it takes, or changes. `custom`: of a session's own definition.
+def _operation(action: str, gvk: dict[str, str] | None, body: str = "", *, strategic: bool = True) -> dict[str, Any]:
+    """Return one operation; `body` is the struct that it takes, or changes. `strategic`: whether its kind merges so.
 
     kubectl takes this document for `apply` where a patch names its forms; else it reads the whole of v2 as well.
     """
@@ -200,7 +198,7 @@ def _operation(action: str, gvk: dict[str, str] | None, body: str = "", *, custo
         forms = ["application/json"]
         if action == "patch":
             name = f"{openapischema.META}.Patch"
-            forms = [form for form in PATCH_TYPES if not custom or form != _STRATEGIC]
+            forms = [form for form, patch_type in PATCH_TYPES.items() if strategic or patch_type != "strategic"]
         schema = {"schema": {"$ref": f"#/components/schemas/{name}"}}
         told["parameters"] = _PARAMETERS
         told["requestBody"] = {"content": dict.fromkeys(forms, schema)}
@@ -218,7 +216,7 @@ def _paths(kind: Kind) -> dict[str, Any]:
         if verb in _COLLECTION:
             told[collection][_COLLECTION[verb]] = _operation("list" if verb == "list" else verb, gvk, writes)
         elif verb in _METHODS:
-            told[one][_METHODS[verb]] = _operation(_METHODS[verb], gvk, writes, custom=kind.published is not None)
+            told[one][_METHODS[verb]] = _operation(_METHODS[verb], gvk, writes, strategic=kind.strategic)
     for method, action in (("post", "post"), ("delete", "deletecollection")):
         if method in told[collection]:
             told[collection][method]["x-kubernetes-action"] = action
@@ -237,7 +235,7 @@ def _paths(kind: Kind) -> dict[str, Any]:
                 "connect" if subresource.simulated else _METHODS[verb],
                 {"group": group, "version": version, "kind": name},
                 body if verb != "get" and not subresource.simulated else "",
-                custom=kind.published is not None,
+                strategic=kind.strategic,
             )
             for verb in subresource.verbs
         }
