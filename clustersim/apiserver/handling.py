@@ -252,19 +252,26 @@ def _allowed(principal: Principal, verb: str, target: Target) -> str:
 
 def _with_deprecation(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
     """Answer about a resource; a deprecated one warns in every answer, a refusal too."""
-    if not target.kind.deprecated or (request.method != "GET" and _verb(request, target) not in target.verbs):
+    if not target.kind.deprecated or _is_unrouted(request, target):
         return _resource(request, target, principal, noted)
     answer: Response | Watch
     try:
         answer = _resource(request, target, principal, noted)
     except ApiError as error:
-        if (error.code == 405 and not error.kind) or error.message == writing.UNROUTED_TYPE:
+        if error.code == 405 and not error.kind:
             # No route leads to whoever would warn.
             raise
         noted.refused(error)
         answer = error_response(error)
     answer.headers.append(warning(target.kind.deprecated))
     return answer
+
+
+def _is_unrouted(request: Request, target: Target) -> bool:
+    """Return whether upstream has no route for a method there, or for a patch of this type: nobody warns then."""
+    if request.method == "PATCH" and request.content_type_as_sent not in writing.PATCH_TYPES:
+        return True
+    return request.method != "GET" and _verb(request, target) not in target.verbs
 
 
 def _resource(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:

@@ -143,15 +143,11 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     return object_of(store, request, target, stored, context, status)
 
 
-UNROUTED_TYPE: Final = "415: Unsupported Media Type"
-"""What is said of a patch of a type that no route takes."""
-
-
 def patch(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a PATCH of one of the four types."""
     patch_type = PATCH_TYPES.get(request.content_type_as_sent)
     if patch_type is None:
-        raise ApiError(415, "UnsupportedMediaType", UNROUTED_TYPE, extra={"details": {}})
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", extra={"details": {}})
     check_patch_options(request, applies=patch_type == "apply")
     body = decode_applied(request.body) if patch_type == "apply" else _json_patch(store, request, target, patch_type)
     context = context_of(store, request, principal)
