@@ -101,7 +101,7 @@ class Kubelets:
             self._wire.observe_gone(tick)
 
     def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
-        """A refused status is written again: the pod's next state is looked at anew."""
+        """A written status carries its pod's life on; one that was refused waits for news of the pod, or a while."""
         for answer in answers:
             self._lives.settled(answer, tick)
         self._catch_up(tick)

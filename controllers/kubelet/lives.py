@@ -49,6 +49,10 @@ GRID_MS: Final = 50
 PODS_PER_EVENT: Final = 20
 """Pods that one event of the loop moves on; more that are due at once follow in the next events."""
 
+SYNC_MS: Final = 10_000
+"""A status whose write was refused is written again after this (upstream's pkg/kubelet/status, syncPeriod), unless news
+of the pod comes first: at once it would be refused again."""
+
 REPORT_MS: Final = 10_000
 """New images appear in a node's status this often at most."""
 
@@ -69,6 +73,8 @@ class _Living:
     """What the pod looked like when this began, and after each write of its own."""
     due_ms: int | None = None
     writing: bool = False
+    refused: bool = False
+    """What it wrote last was refused: it begins anew with the next news of the pod, or when it is due."""
 
 
 class Lives:
@@ -249,10 +255,7 @@ class Lives:
             case None:
                 del self._living[uid]
             case Sleep(at_ms):
-                due_ms = -(-at_ms // GRID_MS) * GRID_MS if at_ms > tick.now_ms else tick.now_ms
-                living.due_ms = due_ms
-                self._sequence += 1
-                heappush(self._due, (due_ms, self._sequence, uid))
+                self._wait(uid, living, at_ms, tick)
             case Write(status):
                 living.writing = True
                 body = {"metadata": {"uid": uid}, "status": status}
@@ -262,14 +265,24 @@ class Lives:
                 operation = Delete("pods", *place, uid=uid, grace_period_seconds=0)
                 tick.emit(operation, _Wrote(uid, place), actor=actor)
 
+    def _wait(self, uid: str, living: _Living, at_ms: int, tick: Tick) -> None:
+        living.due_ms = -(-at_ms // GRID_MS) * GRID_MS if at_ms > tick.now_ms else tick.now_ms
+        self._sequence += 1
+        heappush(self._due, (living.due_ms, self._sequence, uid))
+
     def move_due(self, tick: Tick) -> None:
         """Let those go on whose waits are over."""
         moved = 0
         while self._due and self._due[0][0] <= tick.now_ms and moved < PODS_PER_EVENT:
             due_ms, _, uid = heappop(self._due)
-            living = self._living.get(uid)
-            if living is not None and living.due_ms == due_ms and self.pod(uid) is not None:
-                moved += 1
+            living, pod = self._living.get(uid), self.pod(uid)
+            if living is None or living.due_ms != due_ms or pod is None:
+                continue
+            moved += 1
+            if living.refused:
+                del self._living[uid]
+                self._touch(pod)
+            else:
                 self._go_on(uid, living, tick)
 
     def settled(self, answer: Answer, tick: Tick) -> None:
@@ -283,7 +296,9 @@ class Lives:
         living.writing = False
         written = answer.result.object
         if answer.result.error is not None or written is None:
-            del self._living[uid]
+            living.refused = True
+            self._wait(uid, living, tick.now_ms + SYNC_MS, tick)
+            # News may have come while it wrote.
             self._touched[place] = None
             return
         living.matters = _matters(written)

@@ -1,0 +1,80 @@
+"""What a kubelet does when a write of a pod's state is refused: it waits for news of the pod, or for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from controllers.kit.client import Client
+from controllers.log.operations import Delete, Operation, Result, Update
+from controllers.loop.component import Emission
+from controllers.registry.registry import Registry
+from scheduler_core.api.errors import conflict
+from tests.tools.lab import Lab, node, pod
+
+EVENTS_MAX = 3_000
+"""Far more than the half minutes here have."""
+
+
+class Raced(Lab):
+    """A lab in which a pod's kubelet may lose a race: somebody takes the pod away before its next write is there.
+
+    That is in the middle of a burst. Time has been promised further by then: what is written is for later, and the
+    engine has not read it.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        commit = Client.commit
+        self.racing = False
+        self.lost: list[str] = []
+
+        def others_first(client: Client, emissions: Sequence[Emission], now_ms: int, read: int) -> Any:
+            for emission in emissions:
+                asked = emission.operation
+                if self.racing and isinstance(asked, Update | Delete) and asked.resource == "pods":
+                    self.racing = False
+                    self.lost.append(type(asked).__name__)
+                    self.do(Delete("pods", asked.namespace, asked.name, grace_period_seconds=0))
+            return commit(client, emissions, now_ms, read)
+
+        monkeypatch.setattr(Client, "commit", others_first)
+        super().__init__([node("n1")])
+
+
+@pytest.mark.parametrize("write", ["Update", "Delete"])
+def test_a_pod_that_is_gone_before_its_kubelet_hears_of_it_holds_nobody_up(
+    write: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Raced(monkeypatch)
+    lab.run(20)
+    lab.create(pod("web"))
+    if write == "Delete":
+        lab.run(10)
+        lab.do(Delete("pods", "default", "web", grace_period_seconds=1))
+        lab.run(0.5)
+    lab.racing = True
+    ran = lab.cluster.advance(lab.cluster.now_ms + 30_000, max_events=EVENTS_MAX)
+    assert lab.lost == [write]
+    assert ran < EVENTS_MAX, "time goes on"
+    assert lab.store.get("pods", "default", "web") is None
+
+
+def test_a_status_that_is_refused_is_written_again_after_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[int] = []
+    lab = Lab([node("n1")])
+    lab.run(20)
+    attempt = Registry.attempt
+
+    def refusing(self: Registry, transaction: Any, operation: Operation, *rest: Any, **more: Any) -> Any:
+        if isinstance(operation, Update) and operation.resource == "pods" and len(refused) < 2:
+            refused.append(lab.cluster.now_ms)
+            return Result(operation, None, conflict("pods", operation.name, "not now"), transaction.revision)
+        return attempt(self, transaction, operation, *rest, **more)
+
+    monkeypatch.setattr(Registry, "attempt", refusing)
+    lab.create(pod("web"))
+    assert lab.cluster.advance(lab.cluster.now_ms + 40_000, max_events=EVENTS_MAX) < EVENTS_MAX
+    assert 10_000 <= refused[1] - refused[0] < 11_000
+    assert lab.get("pods", "web")["status"]["phase"] == "Running"
