@@ -69,8 +69,8 @@ class _Living:
 
     life: Life
     steps: Steps
-    matters: Any
-    """What the pod looked like when this began, and after each write of its own."""
+    matters: tuple[Any, ...]
+    """What the pod looked like when this began (see `_matters`), its status after each write of its own."""
     due_ms: int | None = None
     writing: bool = False
     refused: bool = False
@@ -301,7 +301,8 @@ class Lives:
             # News may have come while it wrote.
             self._touched[place] = None
             return
-        living.matters = _matters(written)
+        # Only the status is its own: what somebody else has written just before is news, and comes as such.
+        living.matters = (*living.matters[:-1], written.get("status"))
         living.life.wrote(written)
         seen = self.pod(uid)
         if seen is not None and revision_of(seen) > revision_of(written):
@@ -479,8 +480,8 @@ class _Wrote(NamedTuple):
     place: tuple[str, str]
 
 
-def _matters(pod: Mapping[str, Any]) -> Any:
-    """Return what a pod's life depends on; a change of it that is not its own makes it begin anew."""
+def _matters(pod: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what a pod's life depends on, its status last; a change that is not its own makes it begin anew."""
     metadata = pod["metadata"]
     return (
         metadata.get("deletionTimestamp"),

@@ -278,7 +278,9 @@ class Loop(Agenda):
             if slot.behind or not slot.link.watch:
                 continue
             if not slot.inbox:
-                self._push(max(self.now_ms, row.now_ms + slot.link.late_ms), slot, "observe", None)
+                # A row that is taken ahead of its time is heard of with the row that it was taken with: now.
+                late_ms = slot.link.late_ms
+                self._push(max(self.now_ms, row.now_ms + late_ms) if late_ms else self.now_ms, slot, "observe", None)
             slot.inbox.append(row)
             if len(slot.inbox) > BACKLOG_ROWS_MAX:
                 slot.inbox.clear()

@@ -129,6 +129,20 @@ def test_own_writes_come_back_as_an_answer_first_and_then_through_the_watch() ->
     assert (row.actor, row.now_ms, row.read) == ("watcher", 50, 1)
 
 
+def test_a_row_that_is_taken_with_an_own_one_ahead_of_its_time_holds_the_watch_up_for_nobody() -> None:
+    bench = Bench()
+    bench.run(0)
+    bench.watcher.writes["write"] = Create("configmaps", "default", config_map("own"))
+    bench.loop.plan(bench.slot, "first", 50)
+    bench.loop.plan(bench.slot, "write", 60)
+    # Until 10 s is promised to be over when somebody writes, and it is only 50 ms.
+    assert bench.loop.run_tick(10_000) == 1
+    bench.write(Create("configmaps", "default", config_map("of-somebody")))
+    bench.run(10_000)
+    assert bench.watcher.calls == [("start", 0), ("first", 50), ("write", 60), ("observe", 60)]
+    assert bench.watcher.changes == [("ADDED", "of-somebody"), ("ADDED", "own")]
+
+
 def test_a_refusal_is_an_answer_and_does_not_touch_the_others() -> None:
     bench = Bench()
     bench.run(0)

@@ -12,6 +12,7 @@ from controllers.log.store import copy_object
 from scheduler_core.api.document import Document
 from tests.sim.whole import documents
 from tests.sim.whole.documents import PREFIX
+from tests.sim.whole.races import get_there_first
 from tests.sim.whole.steps import Step
 from tests.sim.whole.world import NODES, PEOPLE, REPLICAS, ZONES, World, who
 
@@ -21,6 +22,11 @@ TEACHER = PEOPLE[0]
 NAMES = ("web", "api", "db")
 WAITS_MS = (1, 40, 400, 1_000, 3_000, 12_000, 45_000)
 WAIT_WEIGHTS = (2, 3, 5, 6, 5, 2, 1)
+
+AMID = 0.2
+"""How many waits have somebody write while they last: what the engine reads later than it is stored."""
+RACED = 0.2
+"""How many have somebody write an object just before the engine does."""
 
 WORKLOADS: Mapping[str, tuple[str, str]] = {
     "deployment": ("deployments.apps", "Deployment"),
@@ -393,7 +399,14 @@ def _flags(world: World, random: Random) -> None:
 
 def _wait(world: World, random: Random) -> None:
     (milliseconds,) = random.choices(WAITS_MS, WAIT_WEIGHTS)
-    world.run(milliseconds)
+    how = random.random()
+    if how < AMID:
+        step = Step(random.choice(ASKED), random.randrange(1 << 16), random.randrange(1 << 16))
+        world.run(milliseconds, random.randrange(1, 40), lambda: do(world, step))
+    else:
+        if how < AMID + RACED:
+            world.race(random.randrange(1, 12), lambda asked: get_there_first(world, random, asked))
+        world.run(milliseconds)
 
 
 ACTS: Mapping[str, Act] = {
@@ -429,3 +442,5 @@ ACTS: Mapping[str, Act] = {
     "pace": _pace,
     "flags": _flags,
 }
+ASKED = [word for word in ACTS if word not in ("wait", "fault", "owner", "compact", "pace", "flags")]
+"""What is asked for through the Kubernetes API."""

@@ -271,6 +271,9 @@ def _deployments(view: View) -> Iterator[str]:
             yield f"{_title(one)}: its status is {status}, there are {len(pods)} pods"
         if any(why(pod) for pod in pods) or any(_tells(each, "ReplicaFailure") for each in own):
             continue
+        if one["spec"].get("paused") and not own:
+            # Its first ReplicaSet is made when it goes on.
+            continue
         if len(pods) != wanted:
             yield f"{_title(one)}: {len(pods)} of {wanted} pods and no word why"
         elif not one["spec"].get("paused") and status.get("updatedReplicas", 0) != wanted:
@@ -283,14 +286,14 @@ def _stateful(view: View) -> Iterator[str]:
         wanted, name = one["spec"]["replicas"], one["metadata"]["name"]
         there = {pod["metadata"]["name"] for pod in pods}
         asked = {f"{name}-{number}" for number in range(wanted)}
-        stuck = any(why(pod) for pod in pods)
+        missing = sorted(asked - there)
+        namespace = one["metadata"]["namespace"]
+        # A name that another pod has holds everything up, and so does a pod that does not become ready.
+        stuck = any(why(pod) for pod in pods) or any(view.world.get("pods", namespace, each) for each in missing)
         if there - asked and not stuck:
             yield f"{_title(one)}: {sorted(there - asked)} are too many"
-        missing = sorted(asked - there)
-        if missing and not stuck:
-            taken = view.world.get("pods", one["metadata"]["namespace"], missing[0]) is not None
-            if not taken and not view.refuses(one, one["spec"]["template"]):
-                yield f"{_title(one)}: {missing} are missing and would be taken"
+        if missing and not stuck and not view.refuses(one, one["spec"]["template"]):
+            yield f"{_title(one)}: {missing} are missing and would be taken"
         ready = sum(1 for pod in pods if _is_ready(pod))
         if (one.get("status") or {}).get("readyReplicas", 0) != ready:
             yield f"{_title(one)}: its status is {one.get('status')}, {ready} are ready"
@@ -313,7 +316,10 @@ def _daemons(view: View) -> Iterator[str]:
 def _jobs(view: View) -> Iterator[str]:
     for one in view.world.list("jobs.batch"):
         pods, status = view.active(one), one.get("status") or {}
-        if _tells(one, "Complete") or _tells(one, "Failed"):
+        over = condition(one, "Complete") or condition(one, "Failed")
+        if over is not None:
+            # Who hears late that a Job is over makes another pod, which nobody takes away: upstream's manager, too.
+            pods = [pod for pod in pods if pod["metadata"]["creationTimestamp"] < over["lastTransitionTime"]]
             if pods or status.get("active"):
                 yield f"{_title(one)} is over and has {len(pods)} pods, status {status}"
             continue

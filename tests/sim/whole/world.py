@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -13,8 +13,9 @@ from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
 from controllers.kinds.table import REGISTRY
 from controllers.kit.client import Client
-from controllers.log.operations import Operation, Result
+from controllers.log.operations import Bind, Delete, Operation, Patch, Result, Update
 from controllers.log.store import Stored
+from controllers.loop.component import Emission
 from controllers.registry.context import Context
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix, draw_uid
@@ -25,6 +26,12 @@ from tests.sim.whole.stores import InMemory, Kept
 NODES = 6
 REPLICAS = 2
 ZONES = ("x", "y", "z")
+Write = Update | Patch | Delete | Bind
+"""What is done to an object that is there."""
+
+IDLE_MAX = 2_000
+"""Ticks that may follow each other at one moment and write nothing."""
+
 UNIX_MS = 1_800_000_000_000
 
 REFUSED = frozenset({403, 404, 409, 422, 429})
@@ -67,6 +74,7 @@ class World:
             if result.error is not None:
                 raise result.error
         self.make = cluster
+        self._racing = 0
         self.fence = 0
         self.owners = 0
         self.faults = 0
@@ -85,8 +93,27 @@ class World:
     def _owner(self) -> Cluster:
         store, self.fence = self._kept.owned()
         cluster = self.make(store, fence=self.fence)
+        loop = cluster._loop
+        commit = loop._commit
+
+        def raced(emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[Sequence[Result], int]:
+            for emission in emissions:
+                if isinstance(emission.operation, Write):
+                    self._let_race(emission.operation)
+            return commit(emissions, now_ms, read)
+
+        loop._commit = raced
         cluster.start()
         return cluster
+
+    def race(self, writes: int, first: Callable[[Write], None]) -> None:
+        """Have somebody act before the so-manieth object is written that the engine writes: `first` is told which."""
+        self._racing, self._first = writes, first
+
+    def _let_race(self, asked: Write) -> None:
+        self._racing -= 1
+        if self._racing == 0:
+            self._first(asked)
 
     def lose_owner(self) -> None:
         """Let another owner take the cluster up from what is stored; the memory of the last one is lost."""
@@ -96,12 +123,23 @@ class World:
 
     # -- time -----------------------------------------------------------------------------------------------------
 
-    def run(self, milliseconds: int) -> None:
-        """Let time pass, and look at what each tick has written."""
+    def run(self, milliseconds: int, ticks: int = 0, amid: Callable[[], None] | None = None) -> None:
+        """Let time pass, and look at what each tick has written; `amid` happens after so many ticks, if there are.
+
+        Its writes are stamped after the time that passes, which is promised by then, and read with the engine's next.
+        """
         until_ms = self.cluster.now_ms + milliseconds
         cluster, books = self.cluster, self.books
+        idle, last = 0, (0, 0)
         while cluster.advance(until_ms, max_events=1):
             books.read()
+            ticks -= 1
+            if ticks == 0 and amid is not None:
+                amid()
+            now = cluster.now_ms, self.store.revision
+            idle = idle + 1 if now == last else 0
+            last = now
+            assert idle < IDLE_MAX, f"nothing comes of all that happens at {cluster.now_ms} ms"
         books.read()
 
     def obey(self) -> None:

@@ -1,4 +1,4 @@
-"""What a kubelet does when a write of a pod's state is refused: it waits for news of the pod, or for a while."""
+"""What a kubelet makes of writes of others that it has not heard of when it writes itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENTS_MAX = 3_000
 
 
 class Raced(Lab):
-    """A lab in which a pod's kubelet may lose a race: somebody takes the pod away before its next write is there.
+    """A lab in which a pod's kubelet may lose a race: somebody deletes the pod before its next write is there.
 
     That is in the middle of a burst. Time has been promised further by then: what is written is for later, and the
     engine has not read it.
@@ -28,6 +28,7 @@ class Raced(Lab):
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         commit = Client.commit
         self.racing = False
+        self.grace_seconds = 0
         self.lost: list[str] = []
 
         def others_first(client: Client, emissions: Sequence[Emission], now_ms: int, read: int) -> Any:
@@ -36,7 +37,7 @@ class Raced(Lab):
                 if self.racing and isinstance(asked, Update | Delete) and asked.resource == "pods":
                     self.racing = False
                     self.lost.append(type(asked).__name__)
-                    self.do(Delete("pods", asked.namespace, asked.name, grace_period_seconds=0))
+                    self.do(Delete("pods", asked.namespace, asked.name, grace_period_seconds=self.grace_seconds))
             return commit(client, emissions, now_ms, read)
 
         monkeypatch.setattr(Client, "commit", others_first)
@@ -58,6 +59,18 @@ def test_a_pod_that_is_gone_before_its_kubelet_hears_of_it_holds_nobody_up(
     ran = lab.cluster.advance(lab.cluster.now_ms + 30_000, max_events=EVENTS_MAX)
     assert lab.lost == [write]
     assert ran < EVENTS_MAX, "time goes on"
+    assert lab.store.get("pods", "default", "web") is None
+
+
+def test_a_pod_that_is_told_to_end_just_before_its_kubelet_writes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Raced(monkeypatch)
+    failing = pod("web")
+    failing["spec"]["containers"][0]["command"] = ["sh", "-c", "exit 1"]
+    lab.create(failing)
+    lab.run(20)
+    lab.racing, lab.grace_seconds = True, 5
+    lab.run(60)
+    assert lab.lost == ["Update"], "it fails over and over"
     assert lab.store.get("pods", "default", "web") is None
 
 
