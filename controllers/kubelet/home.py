@@ -10,6 +10,7 @@ from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.stages.pods import Stages
+from controllers.kubelet.wants import Wants
 from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
 
@@ -61,6 +62,8 @@ class Home(Protocol):
     tick: Tick
     stages: Stages
     scripts: Scripts
+    wants: Wants
+    """What a pod lacks, and who is looked at again when it comes."""
 
     def pod(self, uid: str) -> Document | None:
         """Return the pod as it is now."""
@@ -73,15 +76,6 @@ class Home(Protocol):
 
     def taken(self, pod: Document) -> list[Document]:
         """Return the other pods that its node has taken and that are not over."""
-
-    def not_mounted(self, pod: Document) -> str:
-        """Return why its volumes are not there; empty where they are. The pod is looked at again when that changes."""
-
-    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
-        """Return what a container's environment lacks; empty: nothing. The pod is looked at again when it comes."""
-
-    def lacks(self, pod: Document, container: Mapping[str, Any]) -> bool:
-        """Return whether a Service is not there that a container waits for; the pod is looked at again then."""
 
     def arrived(self, machine: Machine) -> None:
         """An image was pulled: the node's status will list it."""

@@ -147,7 +147,8 @@ class Life:
             return self.home.scripts.outcome(self._placed(), container, stages.answers, begun_ms)
 
         def lacks() -> bool:
-            return self.home.lacks(self.pod, container.spec)
+            needs = self.home.scripts.needs(self.pod, container.spec, stages.answers)
+            return self.home.wants.lacks(self.pod, needs)
 
         return outcome_of(container.spec, orders, stages, play, lacks, task=task, init=init, init_ms=init_ms)
 
@@ -240,7 +241,7 @@ class Life:
             yield Write(self.status("Pending"))
         fresh = [one for one in containers.mains if one.state == "waiting" and not one.last]
         if fresh or not containers.initialized:
-            why = self.home.not_mounted(self.pod)
+            why = self.home.wants.not_mounted(self.pod)
             if why:
                 self.say(says.NOT_MOUNTED, why=why)
                 return False
@@ -274,7 +275,7 @@ class Life:
     def begin_again(self, one: Container) -> Generator[Sleep | Write | Remove, None, bool]:
         """Pull, create and start a container; whether it runs."""
         yield from self._pull(one)
-        why = self.home.not_configured(self.pod, one.spec)
+        why = self.home.wants.not_configured(self.pod, one.spec)
         if why:
             self.say(says.PULL_ERROR, one, why=why)
             one.wait("CreateContainerConfigError", why)

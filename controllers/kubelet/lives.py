@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
-from controllers.kinds.core.service_names import SERVICE_NAME
 from controllers.kit.informer import Informers, by_node
 from controllers.kit.interest import NODE_NAME, POD_VOLUMES
 from controllers.kit.manager import key_of
@@ -24,18 +23,12 @@ from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
 from controllers.kubelet.keeping import FILES, kept_by, text_of
 from controllers.kubelet.life import Life, revision_of
 from controllers.kubelet.machine import Machine
-from controllers.kubelet.mounting import (
-    objects_of_environment,
-    objects_of_volumes,
-    singular,
-    why_not_made,
-    why_not_mounted,
-)
-from controllers.kubelet.needs import SLICES, is_there
+from controllers.kubelet.needs import SLICES
 from controllers.kubelet.orders import Orders, orders_of
 from controllers.kubelet.resizing import counts
 from controllers.kubelet.scripts import Scripts, Watched
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
+from controllers.kubelet.wants import Wants, service_of_slice
 from controllers.kubelet.watching import live
 from controllers.kubelet.wire import Present, Wire
 from controllers.log.operations import Delete, Patch, Update
@@ -102,21 +95,17 @@ class Lives:
         self._flags, self._informers, self._machines, self._is_running = flags, informers, machines, is_running
         self.refused = refused
         self._nodes, self._pods = informers["nodes"], informers["pods"]
-        self._claims = informers["persistentvolumeclaims"]
         self._pods.add_index("node", by_node, of=(NODE_NAME,))
         self._pods.add_index("claim", claims_of_pod, of=(POD_VOLUMES,))
         self._pods.add_index("uid", _by_uid)
-        self._claims.add_handler(self._claim_changed)
+        informers["persistentvolumeclaims"].add_handler(self._claim_changed)
         for resource in ("configmaps", "secrets", "services"):
             informers[resource].add_handler(self._object_changed)
-        self._services, self._slices = informers["services"], informers[SLICES]
-        self._slices.add_index("service", _service_of_slice)
-        self._slices.add_handler(self._slice_changed)
+        informers[SLICES].add_handler(self._slice_changed)
         self._pods.add_handler(self._pod_changed)
         self._living: dict[str, _Living] = {}
         self._due: list[tuple[int, int, str]] = []
-        self._wanted: dict[str, tuple[str, str, str]] = {}
-        """Uid of a pod → the object that it waits for."""
+        self.wants = Wants(informers)
         self._asked: dict[str, int] = {}
         """Uid of a pod that is to end → since when its containers know."""
         self._going: dict[str, Going] = {}
@@ -172,8 +161,9 @@ class Lives:
             return
         if new is None:
             uid = pod["metadata"]["uid"]
-            for known in (self._living, self._wanted, self._asked, self._going, self._retries):
+            for known in (self._living, self._asked, self._going, self._retries):
                 known.pop(uid, None)
+            self.wants.forget(uid)
             self._taken_in.discard(uid)
             self._asking.forget(uid)
             self._gone.append(pod)
@@ -181,7 +171,7 @@ class Lives:
             if machine is not None:
                 machine.release(uid)
         else:
-            self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+            self._touch(pod)
 
     def _claim_changed(self, old: Document | None, new: Document | None) -> None:
         claim = new or old
@@ -191,7 +181,7 @@ class Lives:
             if written:
                 self._disturb(pod["metadata"]["uid"])
             if pod["spec"].get("nodeName"):
-                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+                self._touch(pod)
 
     def _disturb(self, uid: str) -> None:
         """Have a pod's life begin anew, where it waits."""
@@ -240,7 +230,7 @@ class Lives:
         if living is not None and (living.writing or (same and living.matters == _matters(pod))):
             return
         self.tick = tick
-        self._wanted.pop(uid, None)
+        self.wants.forget(uid)
         life = Life(self, machine, pod)
         living = self._living[uid] = _Living(life, live(life), _matters(pod))
         self._go_on(uid, living, tick)
@@ -353,33 +343,6 @@ class Lives:
         begun = bool(status.get("startTime")) or pod["metadata"]["uid"] in self._taken_in
         return begun and status.get("phase") not in ENDED_PHASES
 
-    def not_mounted(self, pod: Document) -> str:
-        """Return why a pod's volumes are not there."""
-        why = why_not_mounted(pod, self._claims)
-        if why:
-            return why
-        for volume, resource, name, keys in objects_of_volumes(pod):
-            found = self._informers[resource].get(pod["metadata"]["namespace"], name)
-            why = why_not_made(found, resource, name, keys)
-            if why:
-                self._want(pod, resource, name)
-                return f'MountVolume.SetUp failed for volume "{volume}" : {why}'
-        return ""
-
-    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
-        """Return what a container's environment lacks."""
-        namespace = pod["metadata"]["namespace"]
-        for resource, name, key in objects_of_environment(container):
-            found = self._informers[resource].get(namespace, name)
-            if found is None:
-                self._want(pod, resource, name)
-                return f'{singular(resource)} "{name}" not found'
-            if key and not any(key in (found.get(part) or {}) for part in ("data", "binaryData", "stringData")):
-                self._want(pod, resource, name)
-                kind = "ConfigMap" if resource == "configmaps" else "Secret"
-                return f"couldn't find key {key} in {kind} {namespace}/{name}"
-        return ""
-
     def arrived(self, machine: Machine) -> None:
         """An image was pulled."""
         if machine.pulled and not self.reporting:
@@ -410,27 +373,13 @@ class Lives:
         self._asked.setdefault(uid, self.tick.now_ms)
         return known
 
-    def _want(self, pod: Document, resource: str, name: str) -> None:
-        metadata = pod["metadata"]
-        self._wanted[metadata["uid"]] = (resource, metadata["namespace"], name)
-
-    def lacks(self, pod: Document, container: Mapping[str, Any]) -> bool:
-        """Return whether a Service is not there that a container waits for; the pod is looked at again then."""
-        for need in self.scripts.needs(pod, container, self.stages.answers):
-            slices = self._slices.indexed("service", f"{need.namespace}/{need.name}")
-            if not is_there(need, self._services.get, slices):
-                self._wanted[pod["metadata"]["uid"]] = ("services", need.namespace, need.name)
-                return True
-        return False
-
     def _slice_changed(self, old: Document | None, new: Document | None) -> None:
         """Endpoints of a Service changed: who waits for it is looked at again."""
-        if not (self._wanted or self.scripts.waiting):
+        if not (self.wants or self.scripts.waiting):
             return
-        for place in dict.fromkeys(key for one in (old, new) if one is not None for key in _service_of_slice(one)):
+        for place in dict.fromkeys(key for one in (old, new) if one is not None for key in service_of_slice(one)):
             namespace, _, name = place.partition("/")
-            if self._wanted:
-                self._wake(namespace, name)
+            self._wake(namespace, name)
             self.look_again((namespace, name))
 
     def _object_changed(self, old: Document | None, new: Document | None) -> None:
@@ -454,11 +403,11 @@ class Lives:
 
     def _wake(self, namespace: str, name: str) -> None:
         """Look again at the pods that wait for an object of this name."""
-        for uid, (_, *place) in list(self._wanted.items()):
+        for uid in self.wants.waiting_for(namespace, name):
             pod = self.pod(uid)
-            if place == [namespace, name] and pod is not None:
+            if pod is not None:
                 self._living.pop(uid, None)
-                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+                self._touch(pod)
 
     def _take_stages(self, tick: Tick) -> None:
         """Read the session's own stages."""
@@ -491,13 +440,6 @@ def _matters(pod: Mapping[str, Any]) -> tuple[Any, ...]:
         pod["spec"],
         pod.get("status"),
     )
-
-
-def _service_of_slice(slice_: Document) -> list[str]:
-    """Index slices by their Service, `namespace/name`."""
-    metadata = slice_["metadata"]
-    name = (metadata.get("labels") or {}).get(SERVICE_NAME)
-    return [f"{metadata['namespace']}/{name}"] if name else []
 
 
 def _by_uid(pod: Mapping[str, Any]) -> list[str]:
