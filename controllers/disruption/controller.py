@@ -12,7 +12,7 @@ from controllers.kinds.table import find_kind
 from controllers.kit.interest import NAMESPACE
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import labels_of
-from controllers.kit.pods import controller_of
+from controllers.kit.pods import controller_of, status_patch
 from controllers.log.operations import Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition, has_ended
@@ -177,18 +177,16 @@ class DisruptionController:
         if due_ms > work.now_ms:
             work.queue.add_at(_STALE + key, due_ms)
             return
-        status = dict(pod["status"])
         taken_back = {
             "type": "DisruptionTarget",
             "observedGeneration": pod["metadata"].get("generation", 1),
             "status": "False",
             "lastProbeTime": None,
             "lastTransitionTime": wire_time(work.unix_ms),
+            "reason": None,
+            "message": None,
         }
-        status["conditions"] = [taken_back if entry is told else entry for entry in status["conditions"]]
-        place = (pod["metadata"]["namespace"], pod["metadata"]["name"])
-        body = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
-        must((yield [Update("pods", *place, body, "status")])[0])
+        must((yield [status_patch(pod, {"conditions": [taken_back]})])[0])
 
     def _wanted(self, budget: Document, pods: list[Document], work: Work) -> tuple[int, int]:
         """Return (how many pods are expected, how many of them must stay).

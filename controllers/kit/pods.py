@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cmp_to_key
 from typing import Any, Final
 
+from controllers.log.operations import Patch
 from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import ENDED_PHASES, Document, condition
 
@@ -58,12 +59,11 @@ def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def disrupted(pod: Mapping[str, Any], reason: str, message: str, unix_ms: int) -> Document:
-    """Return a pod's status with the condition that says why somebody makes it end."""
-    status = dict(pod.get("status") or {})
+def disruption(pod: Mapping[str, Any], reason: str, message: str, unix_ms: int) -> Document:
+    """Return the condition that says why somebody makes a pod end, to be patched into its status."""
     known = condition(pod, "DisruptionTarget") or {}
     since = known.get("lastTransitionTime") if known.get("status") == "True" else None
-    told = {
+    return {
         "type": "DisruptionTarget",
         "observedGeneration": pod["metadata"].get("generation", 1),
         "status": "True",
@@ -72,8 +72,17 @@ def disrupted(pod: Mapping[str, Any], reason: str, message: str, unix_ms: int) -
         "reason": reason,
         "message": message,
     }
-    others = [entry for entry in status.get("conditions") or () if entry["type"] != "DisruptionTarget"]
-    return {**status, "conditions": [*others, told]}
+
+
+def status_patch(pod: Mapping[str, Any], status: Document) -> Patch:
+    """Return the patch that puts parts into a pod's status, conditions by their types.
+
+    Its kubelet and others write the same status: what they have written meanwhile stays (upstream's pkg/util/pod,
+    PatchPodStatus).
+    """
+    metadata = pod["metadata"]
+    body = {"metadata": {"uid": metadata["uid"]}, "status": status}
+    return Patch("pods", metadata["namespace"], metadata["name"], body, "strategic", "status")
 
 
 def claims_of_pod(pod: Mapping[str, Any]) -> Iterable[str]:

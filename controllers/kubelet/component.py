@@ -220,7 +220,9 @@ class Kubelets:
             self._follow(node, machine, tick)
             return
         address = machine.address
-        body = {"metadata": {"uid": metadata["uid"]}, "status": node_status(node, unix_ms, address)}
+        # Others write a node's status, too: over theirs, which it has not read, it is not written; their news come.
+        version = {key: metadata[key] for key in ("uid", "resourceVersion")}
+        body = {"metadata": version, "status": node_status(node, unix_ms, address)}
         tick.emit(Update("nodes", "", name, body, "status"), actor=machine.actor)
         if not is_ready(node):
             text = f"Node {name} status is now: NodeReady"

@@ -69,6 +69,12 @@ class _Living:
     refused: bool = False
     """What it wrote last was refused: it begins anew with the next news of the pod, or when it is due."""
 
+    def has_news(self, pod: Document) -> bool:
+        """Return whether a pod is another than this life knows, in what matters to it."""
+        if self.refused and revision_of(pod) > revision_of(self.life.pod):
+            return True
+        return self.matters != _matters(pod)
+
 
 class Lives:
     """The lives of all pods; a `life.Home` for each of them."""
@@ -112,6 +118,8 @@ class Lives:
         """Uid of a pod that has to go → why."""
         self._retries: dict[str, int] = {}
         """Uid of a pod whose resize waits for room → when its node is looked at again."""
+        self._written: dict[str, int] = {}
+        """Uid of a pod → the revision of its own last write, until that is seen."""
         self._taken_in: set[str] = set()
         """Uids of pods that their nodes have taken; of others startTime tells."""
         self._asking = Asking()
@@ -159,9 +167,9 @@ class Lives:
         node = pod["spec"].get("nodeName")
         if not node:
             return
+        uid = pod["metadata"]["uid"]
         if new is None:
-            uid = pod["metadata"]["uid"]
-            for known in (self._living, self._asked, self._going, self._retries):
+            for known in (self._living, self._asked, self._going, self._retries, self._written):
                 known.pop(uid, None)
             self.wants.forget(uid)
             self._taken_in.discard(uid)
@@ -171,6 +179,8 @@ class Lives:
             if machine is not None:
                 machine.release(uid)
         else:
+            if self._written.get(uid, 0) <= revision_of(pod):
+                self._written.pop(uid, None)
             self._touch(pod)
 
     def _claim_changed(self, old: Document | None, new: Document | None) -> None:
@@ -224,10 +234,13 @@ class Lives:
             return
         if (pod.get("status") or {}).get("podIP"):
             machine.pod_address(uid, pod["status"])
+        if uid in self._written:
+            # What was written last is not seen yet: a life would begin with what was before. It is touched then.
+            return
         living = self._living.get(uid)
         # A node that was deleted and has come back is another machine: nothing goes on in the memory of the old one.
         same = living is not None and living.life.machine is machine
-        if living is not None and (living.writing or (same and living.matters == _matters(pod))):
+        if living is not None and (living.writing or (same and not living.has_news(pod))):
             return
         self.tick = tick
         self.wants.forget(uid)
@@ -248,7 +261,8 @@ class Lives:
                 self._wait(uid, living, at_ms, tick)
             case Write(status):
                 living.writing = True
-                body = {"metadata": {"uid": uid}, "status": status}
+                # What others have put into the status, and it has not read, would be lost: news of that come first.
+                body = {"metadata": {"uid": uid, "resourceVersion": metadata["resourceVersion"]}, "status": status}
                 tick.emit(Update("pods", *place, body, "status"), _Wrote(uid, place), actor=actor)
             case Remove():
                 living.writing = True
@@ -295,7 +309,9 @@ class Lives:
         living.matters = (*living.matters[:-1], written.get("status"))
         living.life.wrote(written)
         seen = self.pod(uid)
-        if seen is not None and revision_of(seen) > revision_of(written):
+        if seen is not None and revision_of(seen) < revision_of(written):
+            self._written[uid] = revision_of(written)
+        elif seen is not None and revision_of(seen) > revision_of(written):
             # Somebody has changed the pod meanwhile.
             self._touched[place] = None
         self._go_on(uid, living, tick)

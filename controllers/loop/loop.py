@@ -43,6 +43,10 @@ __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot
 TICK_EVENTS_MAX: Final = 64
 """Events that share one transaction; past it the tick is committed and the rest of that time runs in the next one."""
 
+AHEAD_MS_MAX: Final = 1_000
+"""How far ahead of the entries that are to run the horizon is raised at once: what others write amid them is stamped
+after it and heard of then, own rows after it too. Less would be a transaction more in a burst that is far behind."""
+
 PULL_ROWS_MAX: Final = 5_000
 """Rows read from the store at once; more are read in the next round."""
 
@@ -239,7 +243,7 @@ class Loop(Agenda):
             if target <= self.now_ms and not self._take_rows():
                 return None
             if target > self.now_ms:
-                self._pass(until_ms)
+                self._pass(min(until_ms, max(target, self.now_ms + AHEAD_MS_MAX)))
                 again_ms = self.next_event_ms()
                 if again_ms is None or again_ms > until_ms:
                     return None
@@ -278,9 +282,7 @@ class Loop(Agenda):
             if slot.behind or not slot.link.watch:
                 continue
             if not slot.inbox:
-                # A row that is taken ahead of its time is heard of with the row that it was taken with: now.
-                late_ms = slot.link.late_ms
-                self._push(max(self.now_ms, row.now_ms + late_ms) if late_ms else self.now_ms, slot, "observe", None)
+                self._push(max(self.now_ms, row.now_ms + slot.link.late_ms), slot, "observe", None)
             slot.inbox.append(row)
             if len(slot.inbox) > BACKLOG_ROWS_MAX:
                 slot.inbox.clear()

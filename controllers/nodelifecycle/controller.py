@@ -27,7 +27,7 @@ from controllers.kinds.coordination.heartbeat import is_running, renewed_unix_ms
 from controllers.kit.informer import by_node
 from controllers.kit.interest import NODE_NAME
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import ready_since_ms
+from controllers.kit.pods import ready_since_ms, status_patch
 from controllers.log.operations import Operation, Patch, Result, Update
 from controllers.log.stamps import wire_time
 from controllers.nodelifecycle.health import unknown
@@ -229,13 +229,8 @@ class NodeLifecycleController:
         ready = [pod for pod in pods if ready_since_ms(pod) is not None]
         writes: list[Operation] = []
         for pod in ready:
-            metadata, status = pod["metadata"], dict(pod["status"])
-            status["conditions"] = [
-                {**entry, "status": "False", "lastTransitionTime": now} if entry["type"] == "Ready" else entry
-                for entry in status["conditions"]
-            ]
-            body = {"metadata": {"uid": metadata["uid"]}, "status": status}
-            writes.append(Update("pods", metadata["namespace"], metadata["name"], body, "status"))
+            known = condition(pod, "Ready") or {}
+            writes.append(status_patch(pod, {"conditions": [{**known, "status": "False", "lastTransitionTime": now}]}))
             work.event(pod, "Pod", "NodeNotReady", "Node is not ready", event_type="Warning")
         if writes:
             _accepted((yield writes))

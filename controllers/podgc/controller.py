@@ -15,8 +15,8 @@ from controllers.flags.flag import ERA_THEN
 from controllers.kit.informer import by_node
 from controllers.kit.interest import NODE_NAME
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work
-from controllers.kit.pods import disrupted
-from controllers.log.operations import Delete, Operation, Update
+from controllers.kit.pods import disruption, status_patch
+from controllers.log.operations import Delete, Operation, Patch
 from scheduler_core.api.document import Document, condition
 
 CHECK_MS: Final = 20_000
@@ -120,16 +120,15 @@ class PodGCController:
         marks: list[Operation] = []
         for pod in pods:
             if not _has_ended(pod):
-                status = dict(pod.get("status") or {})
+                status: Document = {"phase": "Failed", "observedGeneration": pod["metadata"].get("generation", 1)}
                 if orphaned:
-                    status = disrupted(pod, "DeletionByPodGC", "PodGC: node no longer exists", work.unix_ms)
-                status |= {"phase": "Failed", "observedGeneration": pod["metadata"].get("generation", 1)}
-                body = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
-                marks.append(Update("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], body, "status"))
+                    why = "PodGC: node no longer exists"
+                    status["conditions"] = [disruption(pod, "DeletionByPodGC", why, work.unix_ms)]
+                marks.append(status_patch(pod, status))
         refused = {
             (result.operation.namespace, result.operation.name)
             for result in (yield marks)
-            if result.error is not None and isinstance(result.operation, Update)
+            if result.error is not None and isinstance(result.operation, Patch)
         }
         places = [(pod["metadata"]["namespace"], pod["metadata"]["name"], pod["metadata"]["uid"]) for pod in pods]
         yield [

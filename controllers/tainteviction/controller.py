@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final
 from controllers.kit.informer import by_node
 from controllers.kit.interest import NODE_NAME, TOLERATIONS
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.pods import disrupted
-from controllers.log.operations import Delete, Update
+from controllers.kit.pods import disruption, status_patch
+from controllers.log.operations import Delete
 from scheduler_core.api.document import Document
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Taint
@@ -98,8 +98,7 @@ class TaintEvictionController:
         metadata = pod["metadata"]
         place = ("pods", metadata["namespace"], metadata["name"])
         self._tell("Marking for deletion Pod", key_of(pod), work)
-        status = disrupted(pod, REASON, MESSAGE, work.unix_ms)
-        results = yield [Update(*place, {"metadata": {"uid": metadata["uid"]}, "status": status}, "status")]
+        results = yield [status_patch(pod, {"conditions": [disruption(pod, REASON, MESSAGE, work.unix_ms)]})]
         if results[0].error is None:
             results = yield [Delete(*place, uid=metadata["uid"])]
         if results[0].error is not None and results[0].error.code != 404:

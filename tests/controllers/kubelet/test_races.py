@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from controllers.kit.client import Client
-from controllers.log.operations import Delete, Operation, Result, Update
+from controllers.log.operations import Delete, Operation, Patch, Result, Update
 from controllers.loop.component import Emission
 from controllers.registry.registry import Registry
+from scheduler_core.api.document import condition
 from scheduler_core.api.errors import conflict
 from tests.tools.lab import Lab, node, pod
 
 EVENTS_MAX = 3_000
 """Far more than the half minutes here have."""
+POD = ("pods", "default", "web")
 
 
 class Raced(Lab):
-    """A lab in which a pod's kubelet may lose a race: somebody deletes the pod before its next write is there.
+    """A lab in which a pod's kubelet may lose a race: somebody acts before its next write of the pod is there.
 
     That is in the middle of a burst. Time has been promised further by then: what is written is for later, and the
     engine has not read it.
@@ -27,21 +29,29 @@ class Raced(Lab):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         commit = Client.commit
-        self.racing = False
-        self.grace_seconds = 0
+        self.first: Callable[[], object] | None = None
         self.lost: list[str] = []
 
         def others_first(client: Client, emissions: Sequence[Emission], now_ms: int, read: int) -> Any:
             for emission in emissions:
-                asked = emission.operation
-                if self.racing and isinstance(asked, Update | Delete) and asked.resource == "pods":
-                    self.racing = False
+                asked, first = emission.operation, self.first
+                if first and isinstance(asked, Update | Delete) and asked.resource == "pods":
+                    self.first = None
                     self.lost.append(type(asked).__name__)
-                    self.do(Delete("pods", asked.namespace, asked.name, grace_period_seconds=self.grace_seconds))
+                    first()
             return commit(client, emissions, now_ms, read)
 
         monkeypatch.setattr(Client, "commit", others_first)
         super().__init__([node("n1")])
+
+    def delete(self, grace_seconds: int) -> None:
+        """Delete the pod."""
+        self.do(Delete(*POD, grace_period_seconds=grace_seconds))
+
+    @property
+    def is_gone(self) -> bool:
+        """Return whether the pod is."""
+        return self.store.get(*POD) is None
 
 
 @pytest.mark.parametrize("write", ["Update", "Delete"])
@@ -53,13 +63,13 @@ def test_a_pod_that_is_gone_before_its_kubelet_hears_of_it_holds_nobody_up(
     lab.create(pod("web"))
     if write == "Delete":
         lab.run(10)
-        lab.do(Delete("pods", "default", "web", grace_period_seconds=1))
+        lab.delete(1)
         lab.run(0.5)
-    lab.racing = True
+    lab.first = lambda: lab.delete(0)
     ran = lab.cluster.advance(lab.cluster.now_ms + 30_000, max_events=EVENTS_MAX)
     assert lab.lost == [write]
     assert ran < EVENTS_MAX, "time goes on"
-    assert lab.store.get("pods", "default", "web") is None
+    assert lab.is_gone
 
 
 def test_a_pod_that_is_told_to_end_just_before_its_kubelet_writes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,10 +78,24 @@ def test_a_pod_that_is_told_to_end_just_before_its_kubelet_writes_ends(monkeypat
     failing["spec"]["containers"][0]["command"] = ["sh", "-c", "exit 1"]
     lab.create(failing)
     lab.run(20)
-    lab.racing, lab.grace_seconds = True, 5
+    lab.first = lambda: lab.delete(5)
     lab.run(60)
     assert lab.lost == ["Update"], "it fails over and over"
-    assert lab.store.get("pods", "default", "web") is None
+    assert lab.is_gone
+
+
+def test_what_others_say_of_a_pod_just_before_its_kubelet_writes_stays_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Raced(monkeypatch)
+    gated = pod("web", readinessGates=[{"conditionType": "example.dev/served"}])
+    lab.run(20)
+    lab.create(gated)
+    served = {"type": "example.dev/served", "status": "True"}
+    lab.first = lambda: lab.do(Patch(*POD, {"status": {"conditions": [served]}}, "strategic", "status"))
+    lab.run(30)
+    assert lab.lost == ["Update"]
+    told = lab.get("pods", "web")
+    assert (condition(told, "example.dev/served") or {})["status"] == "True"
+    assert (condition(told, "Ready") or {})["status"] == "True", "it is what the gate waits for"
 
 
 def test_a_status_that_is_refused_is_written_again_after_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -288,11 +288,12 @@ def _stateful(view: View) -> Iterator[str]:
         asked = {f"{name}-{number}" for number in range(wanted)}
         missing = sorted(asked - there)
         namespace = one["metadata"]["namespace"]
-        # A name that another pod has holds everything up, and so does a pod that does not become ready.
+        # A pod that does not become ready holds all others up, and so does one that cannot be made.
         stuck = any(why(pod) for pod in pods) or any(view.world.get("pods", namespace, each) for each in missing)
+        stuck = stuck or bool(missing) and view.refuses(one, one["spec"]["template"])
         if there - asked and not stuck:
             yield f"{_title(one)}: {sorted(there - asked)} are too many"
-        if missing and not stuck and not view.refuses(one, one["spec"]["template"]):
+        if missing and not stuck:
             yield f"{_title(one)}: {missing} are missing and would be taken"
         ready = sum(1 for pod in pods if _is_ready(pod))
         if (one.get("status") or {}).get("readyReplicas", 0) != ready:

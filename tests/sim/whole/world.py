@@ -129,17 +129,18 @@ class World:
         Its writes are stamped after the time that passes, which is promised by then, and read with the engine's next.
         """
         until_ms = self.cluster.now_ms + milliseconds
-        cluster, books = self.cluster, self.books
+        books = self.books
         idle, last = 0, (0, 0)
-        while cluster.advance(until_ms, max_events=1):
+        # Another owner may have taken over amid it.
+        while self.cluster.advance(until_ms, max_events=1):
             books.read()
             ticks -= 1
             if ticks == 0 and amid is not None:
                 amid()
-            now = cluster.now_ms, self.store.revision
+            now = self.cluster.now_ms, self.store.revision
             idle = idle + 1 if now == last else 0
             last = now
-            assert idle < IDLE_MAX, f"nothing comes of all that happens at {cluster.now_ms} ms"
+            assert idle < IDLE_MAX, f"nothing comes of all that happens at {self.cluster.now_ms} ms"
         books.read()
 
     def obey(self) -> None:
