@@ -22,6 +22,7 @@ MEANT: Final = {
     ("controllers/kit/history.py", "controllerrevisions.apps"): "what a history is kept in",
     ("controllers/kit/history.py", "ControllerRevision"): "what a history is kept in",
     ("controllers/kit/pods.py", "Pod"): "what a template makes",
+    ("controllers/kit/pods.py", "pods"): "whose status several write",
     ("clustersim/apiserver/reviews.py", "namespaces"): "a part of paths, which have a namespace after it",
     ("clustersim/apiserver/negotiation.py", "events"): "a group, not a kind",
     ("clustersim/apiserver/handling.py", "serviceaccounts"): "whose tokens are made on demand",
