@@ -210,10 +210,12 @@ class Kubelets:
         drivers = csi_node(node)
         if drivers is not None and tick.get(_CSI_NODES, "", name) is None:
             tick.emit(Create(_CSI_NODES, "", drivers), actor=machine.actor)
-        if patch:
-            tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
         for pod in missing_pods(node, lambda home, own: self._pods.get(home, own) is not None, unix_ms):
             tick.emit(Create("pods", pod["metadata"]["namespace"], pod), actor=machine.actor)
+        if patch:
+            # Its status is written over the version that comes of this.
+            tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
+            return
         if self._shuts_down(node, machine, tick):
             return
         if is_ready(node) and at(node, "status", "nodeInfo", "kubeletVersion"):
