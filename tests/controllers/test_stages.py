@@ -33,10 +33,21 @@ class Quiet:
         self.emitted.append(operation)
 
 
+class NoWants:
+    """All that a pod needs is there."""
+
+    def not_mounted(self, document: Document) -> str:
+        return ""
+
+    def not_configured(self, document: Document, container: Any) -> str:
+        return ""
+
+
 class Home:
     """A kubelet that knows one pod, with all that the pod needs."""
 
     stages = STAGES
+    wants = NoWants()
     scripts = Scripts(None)  # type: ignore[arg-type]
 
     def __init__(self, document: Document) -> None:
@@ -50,12 +61,6 @@ class Home:
 
     def address(self, machine: Machine) -> str:
         return machine.address
-
-    def not_mounted(self, document: Document) -> str:
-        return ""
-
-    def not_configured(self, document: Document, container: Any) -> str:
-        return ""
 
     def arrived(self, machine: Machine) -> None:
         return None

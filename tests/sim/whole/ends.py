@@ -290,7 +290,7 @@ def _stateful(view: View) -> Iterator[str]:
         namespace = one["metadata"]["namespace"]
         # A pod that does not become ready holds all others up, and so does one that cannot be made.
         stuck = any(why(pod) for pod in pods) or any(view.world.get("pods", namespace, each) for each in missing)
-        stuck = stuck or bool(missing) and view.refuses(one, one["spec"]["template"])
+        stuck = stuck or (bool(missing) and view.refuses(one, one["spec"]["template"]))
         if there - asked and not stuck:
             yield f"{_title(one)}: {sorted(there - asked)} are too many"
         if missing and not stuck:
