@@ -62,8 +62,8 @@ class _Living:
 
     life: Life
     steps: Steps
-    matters: tuple[Any, ...]
-    """What the pod looked like when this began (see `_matters`), its status after each write of its own."""
+    matters: Any
+    """What the pod looked like when this began, and after each write of its own."""
     due_ms: int | None = None
     writing: bool = False
     refused: bool = False
@@ -73,7 +73,7 @@ class _Living:
         """Return whether a pod is another than this life knows, in what matters to it."""
         if self.refused and revision_of(pod) > revision_of(self.life.pod):
             return True
-        return self.matters != _matters(pod)
+        return bool(self.matters != _matters(pod))
 
 
 class Lives:
@@ -261,7 +261,7 @@ class Lives:
                 self._wait(uid, living, at_ms, tick)
             case Write(status):
                 living.writing = True
-                # What others have put into the status, and it has not read, would be lost: news of that come first.
+                # Over the version that it knows: what others have written meanwhile is neither lost nor overlooked.
                 body = {"metadata": {"uid": uid, "resourceVersion": metadata["resourceVersion"]}, "status": status}
                 tick.emit(Update("pods", *place, body, "status"), _Wrote(uid, place), actor=actor)
             case Remove():
@@ -305,8 +305,7 @@ class Lives:
             # News may have come while it wrote.
             self._touched[place] = None
             return
-        # Only the status is its own: what somebody else has written just before is news, and comes as such.
-        living.matters = (*living.matters[:-1], written.get("status"))
+        living.matters = _matters(written)
         living.life.wrote(written)
         seen = self.pod(uid)
         if seen is not None and revision_of(seen) < revision_of(written):
@@ -445,8 +444,8 @@ class _Wrote(NamedTuple):
     place: tuple[str, str]
 
 
-def _matters(pod: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what a pod's life depends on, its status last; a change that is not its own makes it begin anew."""
+def _matters(pod: Mapping[str, Any]) -> Any:
+    """Return what a pod's life depends on; a change of it that is not its own makes it begin anew."""
     metadata = pod["metadata"]
     return (
         metadata.get("deletionTimestamp"),

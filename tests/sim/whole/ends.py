@@ -234,9 +234,8 @@ def _pods(view: View) -> Iterator[str]:
 
 
 def _works(pod: Document) -> bool:
-    """Return whether a pod is one of a Job's, which end."""
-    references = pod["metadata"].get("ownerReferences") or ()
-    return any(reference["kind"] == "Job" for reference in references)
+    """Return whether a pod is one of a Job's, or was until that went without it: they end, or fail over and over."""
+    return "job-name" in (pod["metadata"].get("labels") or {})
 
 
 def _replicated(view: View) -> Iterator[str]:
@@ -358,7 +357,7 @@ def _addresses(view: View) -> Iterator[str]:
     told: dict[tuple[str, str], set[str]] = {}
     for one in world.list(SLICES):
         place = one["metadata"]["namespace"], one["metadata"]["labels"]["kubernetes.io/service-name"]
-        if place not in services:
+        if place not in services and one["metadata"].get("ownerReferences"):
             yield f"{_title(one)} is of a Service that is gone"
         for entry in one.get("endpoints") or ():
             if entry["conditions"].get("ready") and "targetRef" in entry:

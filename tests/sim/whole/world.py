@@ -126,7 +126,7 @@ class World:
     def run(self, milliseconds: int, ticks: int = 0, amid: Callable[[], None] | None = None) -> None:
         """Let time pass, and look at what each tick has written; `amid` happens after so many ticks, if there are.
 
-        Its writes are stamped after the time that passes, which is promised by then, and read with the engine's next.
+        What it writes is stamped up to a second ahead, which is promised by then, and read with the engine's next row.
         """
         until_ms = self.cluster.now_ms + milliseconds
         books = self.books
