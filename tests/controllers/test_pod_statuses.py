@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from controllers.kit.client import Client
 from controllers.log.operations import Delete, Patch, Update
 from controllers.loop.component import Emission
 from scheduler_core.api.document import condition
 from tests.tools.lab import Lab, node, pod
+from tests.tools.racing import before_each_write
 
 SAID = {"type": "example.dev/said", "status": "True"}
 
@@ -41,22 +40,19 @@ def take_away(lab: Lab) -> None:
 def test_what_is_said_just_before_a_controller_says_its_own_stays(
     befalls: Callable[[Lab], None], controller: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = Client.commit
     raced = False
 
-    def others_first(client: Client, emissions: Sequence[Emission], now_ms: int, read: int) -> Any:
+    def others_first(emission: Emission) -> None:
         nonlocal raced
-        for emission in emissions:
-            asked = emission.operation
-            if raced or controller not in emission.actor:
-                continue
-            if isinstance(asked, Patch | Update) and asked.resource == "pods":
-                raced = True
-                said = {"status": {"conditions": [SAID]}}
-                lab.do(Patch("pods", asked.namespace, asked.name, said, "strategic", "status"))
-        return commit(client, emissions, now_ms, read)
+        asked = emission.operation
+        if raced or controller not in emission.actor or not isinstance(asked, Patch | Update):
+            return
+        if asked.resource == "pods":
+            raced = True
+            said = {"status": {"conditions": [SAID]}}
+            lab.do(Patch("pods", asked.namespace, asked.name, said, "strategic", "status"))
 
-    monkeypatch.setattr(Client, "commit", others_first)
+    before_each_write(monkeypatch, others_first)
     lab = Lab([node("n1"), node("n2")])
     lab.create(pod("web", nodeName="n1"))
     lab.run(20)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from controllers.kit.client import Client
 from controllers.log.operations import Delete, Operation, Patch, Result, Update
 from controllers.loop.component import Emission
 from controllers.registry.registry import Registry
 from scheduler_core.api.document import condition
 from scheduler_core.api.errors import conflict
 from tests.tools.lab import Lab, node, pod
+from tests.tools.racing import before_each_write
 
 EVENTS_MAX = 3_000
 """Far more than the half minutes here have."""
@@ -21,28 +21,20 @@ POD = ("pods", "default", "web")
 
 
 class Raced(Lab):
-    """A lab in which a pod's kubelet may lose a race: somebody acts before its next write of the pod is there.
-
-    That is in the middle of a burst. Time has been promised further by then: what is written is for later, and the
-    engine has not read it.
-    """
+    """A lab in which a pod's kubelet may lose a race: somebody acts before its next write of the pod is there."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        commit = Client.commit
         self.first: Callable[[], object] | None = None
         self.lost: list[str] = []
-
-        def others_first(client: Client, emissions: Sequence[Emission], now_ms: int, read: int) -> Any:
-            for emission in emissions:
-                asked, first = emission.operation, self.first
-                if first and isinstance(asked, Update | Delete) and asked.resource == "pods":
-                    self.first = None
-                    self.lost.append(type(asked).__name__)
-                    first()
-            return commit(client, emissions, now_ms, read)
-
-        monkeypatch.setattr(Client, "commit", others_first)
+        before_each_write(monkeypatch, self._let_race)
         super().__init__([node("n1")])
+
+    def _let_race(self, emission: Emission) -> None:
+        asked, first = emission.operation, self.first
+        if first and isinstance(asked, Update | Delete) and asked.resource == "pods":
+            self.first = None
+            self.lost.append(type(asked).__name__)
+            first()
 
     def delete(self, grace_seconds: int) -> None:
         """Delete the pod."""
