@@ -62,7 +62,7 @@ class _Living:
 
     life: Life
     steps: Steps
-    matters: Any
+    matters: tuple[Any, ...]
     """What the pod looked like when this began, and after each write of its own."""
     due_ms: int | None = None
     writing: bool = False
@@ -73,7 +73,7 @@ class _Living:
         """Return whether a pod is another than this life knows, in what matters to it."""
         if self.refused and revision_of(pod) > revision_of(self.life.pod):
             return True
-        return bool(self.matters != _matters(pod))
+        return self.matters != _matters(pod)
 
 
 class Lives:
@@ -444,7 +444,7 @@ class _Wrote(NamedTuple):
     place: tuple[str, str]
 
 
-def _matters(pod: Mapping[str, Any]) -> Any:
+def _matters(pod: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a pod's life depends on; a change of it that is not its own makes it begin anew."""
     metadata = pod["metadata"]
     return (
