@@ -1,7 +1,6 @@
 """Priority and fairness: which FlowSchema a request falls under is told in its answer; nothing waits for it.
 
-Sources: k8s.io/apiserver's `util/flowcontrol` (rule.go, apf_controller.go) and its filter, v1.34. The schema and the
-level that take what no other takes are there without being stored.
+Sources: k8s.io/apiserver's `util/flowcontrol` (rule.go, apf_controller.go) and its filter, v1.34.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from uuid import NAMESPACE_OID, uuid5
 
 from clustersim.apiserver import processtelling
 from clustersim.apiserver.messages import Request, Response
 from clustersim.apiserver.routes import PageNotFound, Target
+from clustersim.apiserver.virtual import ReadView
 from clustersim.store import open_store
 from controllers.admission.namespacelifecycle import NAMESPACES
-from controllers.kinds.flowcontrol.flowschema import GROUP
-from controllers.kinds.flowcontrol.matching import Asked, schema_of, seats_of
+from controllers.kinds.flowcontrol.bootstrap import LEVELS, SCHEMAS
+from controllers.kinds.flowcontrol.matching import Asked, level_of, place_of, schema_of, seats_of
 from controllers.kinds.table import kind_of
 from scheduler_core.api.document import at
 
@@ -28,10 +27,8 @@ REMEMBER_SECONDS: Final = 1.0
 REMEMBERED_MAX: Final = 1_000
 """Sessions whose schemas are remembered at once."""
 
-_SCHEMAS: Final = f"flowschemas.{GROUP}"
-_LEVELS: Final = f"prioritylevelconfigurations.{GROUP}"
 Flow = tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]
-"""The schemas; each level's uid."""
+"""The schemas in the order in which they are looked at; each level's uid."""
 
 _lock: Final = threading.Lock()
 _known: Final[dict[int, tuple[float, Flow]]] = {}
@@ -53,11 +50,8 @@ def headers(
         resource = f"{target.kind.plural}/{target.subresource}" if target.subresource else target.kind.plural
         asked = Asked(verb, path, target.kind.group, resource, target.namespace or "")
     found = schema_of(schemas, user, asked)
-    schema, level = _last(session_id, "schema"), _last(session_id, "level")
-    if found is not None:
-        schema = found["metadata"]["uid"]
-        level = levels.get(found["spec"]["priorityLevelConfiguration"]["name"], level)
-    return [("x-kubernetes-pf-flowschema-uid", schema), ("x-kubernetes-pf-prioritylevel-uid", level)]
+    level = levels[level_of(found)]
+    return [("x-kubernetes-pf-flowschema-uid", found["metadata"]["uid"]), ("x-kubernetes-pf-prioritylevel-uid", level)]
 
 
 def metrics(session_id: int, *, forget: bool = False) -> Response:
@@ -67,7 +61,7 @@ def metrics(session_id: int, *, forget: bool = False) -> Response:
     """
     if forget:
         return Response(200, b"metrics reset\n", processtelling.TEXT)
-    seats = seats_of(one.object for one in open_store(session_id).list(_LEVELS)[0])
+    seats = seats_of(one.object for one in _view(session_id).list(LEVELS)[0])
     name = "apiserver_flowcontrol_nominal_limit_seats"
     lines = [
         f"# HELP {name} [BETA] Nominal number of execution seats configured for each priority level",
@@ -131,14 +125,13 @@ def dump(session_id: int, request: Request) -> Response:
     Raises:
         ApiError: 404.
     """
-    store = open_store(session_id)
-    stored = {one.name: one.object for one in store.list(_LEVELS)[0]}
+    levels = {one.name: one.object for one in _view(session_id).list(LEVELS)[0]}
     match request.path.removeprefix(DUMPS):
         case "dump_priority_levels":
-            rows = [[level, "0", "true", "false", *["0"] * 6] for level in seats_of(stored.values())]
+            rows = [[level, "0", "true", "false", *["0"] * 6] for level in sorted(levels)]
             return _tabbed([_LEVEL_COLUMNS, *rows])
         case "dump_queues":
-            queues = {level: at(one, "spec", "limited", "limitResponse", "queuing") for level, one in stored.items()}
+            queues = {level: at(one, "spec", "limited", "limitResponse", "queuing") for level, one in levels.items()}
             rows = [
                 [level, str(index), "0", "0", "0", _NO_SEATS, "0", "0", _NO_SEATS]
                 for level, queuing in sorted(queues.items())
@@ -169,10 +162,11 @@ def _flow(session_id: int) -> Flow:
         known = _known.get(session_id)
     if known is not None and known[0] > now:
         return known[1]
-    store = open_store(session_id)
-    schemas = [one.object for one in store.list(_SCHEMAS)[0]]
-    levels = {one.name: one.uid for one in store.list(_LEVELS)[0]} if schemas else {}
-    flow: Flow = (schemas, levels)
+    view = _view(session_id)
+    levels = {one.name: one.uid for one in view.list(LEVELS)[0]}
+    schemas = (one.object for one in view.list(SCHEMAS)[0])
+    # One whose level is missing counts for nothing.
+    flow: Flow = (sorted((one for one in schemas if level_of(one) in levels), key=place_of), levels)
     with _lock:
         if len(_known) >= REMEMBERED_MAX:
             _known.clear()
@@ -180,6 +174,5 @@ def _flow(session_id: int) -> Flow:
     return flow
 
 
-def _last(session_id: int, what: str) -> str:
-    """Return the uid of what takes everything that is left, the same in every answer of a session."""
-    return str(uuid5(NAMESPACE_OID, f"{session_id}/flow/{what}"))
+def _view(session_id: int) -> ReadView:
+    return ReadView(open_store(session_id))

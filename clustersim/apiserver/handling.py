@@ -54,7 +54,7 @@ from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
 from clustersim.feed.seal import CUT, NO_SEAL, PODS, Seal
 from clustersim.store import SqlStore, open_store, sessions
-from controllers.kinds.flowcontrol.flowschema import GROUP as FLOW_GROUP
+from controllers.kinds.flowcontrol.bootstrap import GROUP as FLOW_GROUP
 from controllers.kinds.table import TABLE
 from controllers.registry import fields
 from scheduler_core.api.errors import (

@@ -120,9 +120,11 @@ def list_head(page: Page, kind: Kind) -> dict[str, Any]:
 def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any], want: Wanted) -> Response:
     if want.form == "table":
         age = age_by(store.unix_ms())
+        by = kind.row_order
+        ordered = page.items if by is None else sorted(page.items, key=lambda stored: by(stored.object))
         # Row by row: ten thousand documents at once keep the collector of garbage busy for longer than all else takes.
         read = row_reader(kind, want)
-        rows = [msgspec.Raw(_encode(row(kind, stored.known or read(stored.data), age, want))) for stored in page.items]
+        rows = [msgspec.Raw(_encode(row(kind, stored.known or read(stored.data), age, want))) for stored in ordered]
         return json_response(told_table(kind, rows, metadata, want))
     if want.form == "metadata":
         items = [partial(_document(stored), want.version, kind.converted) for stored in page.items]

@@ -439,6 +439,8 @@ class Kind:
     """What `kubectl get` prints."""
     row_conditions: Callable[[Mapping[str, Any]], list[dict[str, str]] | None] = _no_conditions
     """What a row of the table says of the object as a whole; None: nothing."""
+    row_order: Callable[[Mapping[str, Any]], Any] | None = None
+    """By what the rows of a table stand in order; None: by namespace and name, as lists do."""
     converted: frozenset[str] = frozenset()
     """Annotations that upstream writes with the whole object alone: tables and metadata do not show them."""
     selectable: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)

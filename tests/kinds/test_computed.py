@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
+
+import pytest
 
 from controllers.kinds.table import COMPUTED, KINDS, kind_of
 from controllers.log.memory import MemoryStore
@@ -105,3 +108,28 @@ def test_what_is_computed_and_written_says_why_it_stays() -> None:
         if kind.computed is not None
     ]
     assert [bool(one.fixed) for _, one in said] == [writable for writable, _ in said]
+
+
+def test_every_server_has_flow_schemas_and_the_levels_that_they_lead_to() -> None:
+    group = "flowcontrol.apiserver.k8s.io"
+    schemas, levels = computed(f"flowschemas.{group}"), computed(f"prioritylevelconfigurations.{group}")
+    by_place = sorted(schemas, key=lambda one: one.object["spec"]["matchingPrecedence"])
+    assert [cells(f"flowschemas.{group}", one)[:4] for one in (by_place[0], by_place[-1])] == [
+        ["exempt", "exempt", 1, "<none>"],
+        ["catch-all", "catch-all", 10_000, "ByUser"],
+    ]
+    assert {one.object["spec"]["priorityLevelConfiguration"]["name"] for one in schemas} == {one.name for one in levels}
+    assert {cells(f"flowschemas.{group}", one)[-1] for one in schemas} == {"False"}
+    (own,) = computed(f"prioritylevelconfigurations.{group}", None, "workload-low")
+    assert cells(own.resource, own)[:6] == ["workload-low", "Limited", 100, 128, 6, 50]
+    assert own.object["metadata"]["uid"] == next(one.uid for one in levels if one.name == own.name)
+
+
+@pytest.mark.parametrize("resource", ["flowschemas", "prioritylevelconfigurations"])
+def test_a_servers_own_flows_are_complete_and_what_a_person_may_write(resource: str) -> None:
+    kind = kind_of(f"{resource}.flowcontrol.apiserver.k8s.io")
+    for stored in computed(kind.resource):
+        document = deepcopy(stored.object)
+        kind.defaults(document)
+        assert document == stored.object
+        assert kind.validate(document) == []

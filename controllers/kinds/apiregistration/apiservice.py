@@ -9,16 +9,14 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from controllers.kinds.columns import AGE, NAME
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry import fields
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Computed, Facts, Kind
+from controllers.registry.standing import standing
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, at, child
-from scheduler_core.api.draw import draw_uid
 from scheduler_core.api.errors import Cause
 
 GROUP: Final = "apiregistration.k8s.io"
@@ -66,7 +64,6 @@ def _local(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
         own = name_of(group, version)
         if name not in ("", own) or (group == METRICS and not facts.stored("nodes")):
             continue
-        uid = draw_uid(0, "apiservice", own)
         spec: Document = {
             "version": version,
             "groupPriorityMinimum": group_priority,
@@ -75,17 +72,11 @@ def _local(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
         document = {
             "kind": "APIService",
             "apiVersion": f"{GROUP}/v1",
-            "metadata": {
-                "name": own,
-                "uid": uid,
-                "resourceVersion": "1",
-                "creationTimestamp": began,
-                "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"},
-            },
+            "metadata": {"name": own, "labels": {"kube-aggregator.kubernetes.io/automanaged": "onstart"}},
             "spec": {"group": group, **spec} if group else spec,
             "status": {"conditions": [_available_at(began)]},
         }
-        yield Stored(f"apiservices.{GROUP}", "", own, uid, 1, msgspec.json.encode(document))
+        yield standing(facts, f"apiservices.{GROUP}", document)
 
 
 def _available_at(began: str) -> Document:

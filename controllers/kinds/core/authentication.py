@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Facts
-from scheduler_core.api.document import Document
-from scheduler_core.api.draw import draw_uid
+from controllers.registry.standing import standing
 
 NAMESPACE: Final = "kube-system"
 TRUST: Final = "extension-apiserver-authentication"
@@ -66,13 +63,7 @@ def objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
     for own, data in ((TRUST, _DATA), (TRACKING, {"since": began[:10]})):
         if name not in ("", own):
             continue
-        uid = draw_uid(0, "configmap", own)
-        metadata: Document = {
-            "name": own,
-            "namespace": NAMESPACE,
-            "uid": uid,
-            "resourceVersion": "1",
-            "creationTimestamp": began,
-        }
-        document = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": data}
-        yield Stored("configmaps", NAMESPACE, own, uid, 1, msgspec.json.encode(document))
+        metadata = {"name": own, "namespace": NAMESPACE}
+        yield standing(
+            facts, "configmaps", {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": data}
+        )

@@ -10,30 +10,18 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
+from controllers.kinds.flowcontrol import bootstrap
+from controllers.kinds.flowcontrol.bootstrap import GROUP, LEVELS, SCHEMAS
+from controllers.kinds.flowcontrol.matching import place_of
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, at, child, condition
 from scheduler_core.api.errors import Cause
 
-GROUP: Final = "flowcontrol.apiserver.k8s.io"
 PRECEDENCE_DEFAULT: Final = 1000
 PRECEDENCE_MAX: Final = 10_000
 """The last place in which a schema is looked at, as upstream."""
-
-_LEVELS: Final = frozenset(
-    {
-        "catch-all",
-        "exempt",
-        "global-default",
-        "leader-election",
-        "node-high",
-        "system",
-        "workload-high",
-        "workload-low",
-    }
-)
-"""The priority levels that every API server has."""
 
 _METHODS: Final = ("ByNamespace", "ByUser")
 _SUBJECTS: Final = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
@@ -188,22 +176,15 @@ def _missing_level(document: Mapping[str, Any], age: Any) -> str:
 def _follow(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     """Say whether its level is there, as the server's own flow control does (apiserver, util/flowcontrol)."""
     level = at(document, "spec", "priorityLevelConfiguration", "name") or ""
-    found = level in _LEVELS or lookup.get(f"prioritylevelconfigurations.{GROUP}", "", level) is not None
-    status, reason, what = ("False", "Found", "it exists") if found else ("True", "NotFound", "there is no such object")
-    told = {
-        "type": "Dangling",
-        "status": status,
-        "reason": reason,
-        "message": f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" '
-        + (f"and {what}" if found else f"but {what}"),
-    }
+    found = level in bootstrap.defaults(LEVELS) or lookup.get(LEVELS, "", level) is not None
     known = condition(document, "Dangling") or {}
-    if all(known.get(key) == text for key, text in told.items()):
+    told = bootstrap.dangling(level, found, lookup.now)
+    if known.get("status") == told["status"]:
+        told = {**told, "lastTransitionTime": known.get("lastTransitionTime")}
+    if known == told:
         return None
-    since = known.get("lastTransitionTime") if known.get("status") == status else lookup.now
     others = [one for one in at(document, "status", "conditions") or () if one.get("type") != "Dangling"]
-    fresh = {"type": "Dangling", "status": status, "lastTransitionTime": since, **told}
-    return {**document, "status": {**(document.get("status") or {}), "conditions": [*others, fresh]}}
+    return {**document, "status": {**(document.get("status") or {}), "conditions": [*others, told]}}
 
 
 def status_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
@@ -233,6 +214,8 @@ KIND: Final = Kind(
     generation=True,
     whole_rules=True,
     follow=_follow,
+    computed=bootstrap.computed(SCHEMAS),
+    row_order=place_of,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -1,11 +1,11 @@
 """Under which FlowSchema a request falls, and how many seats each priority level has.
 
-Source: k8s.io/apiserver's `util/flowcontrol` (rule.go, apf_controller.go) and `apis/flowcontrol/bootstrap`, v1.34.
+Source: k8s.io/apiserver's `util/flowcontrol` (rule.go, apf_controller.go), v1.34.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any, Final, NamedTuple
 
@@ -13,18 +13,6 @@ from scheduler_core.api.document import at
 
 SEATS: Final = 600
 """Requests at a time of an API server with default flags."""
-
-_SHARES: Final = {
-    "catch-all": 5,
-    "exempt": 0,
-    "global-default": 20,
-    "leader-election": 10,
-    "node-high": 40,
-    "system": 30,
-    "workload-high": 40,
-    "workload-low": 100,
-}
-"""The levels that every API server has, with their shares."""
 
 
 class Asked(NamedTuple):
@@ -37,22 +25,32 @@ class Asked(NamedTuple):
     namespace: str = ""
 
 
-def schema_of(schemas: Iterable[Mapping[str, Any]], user: Mapping[str, Any], asked: Asked) -> Mapping[str, Any] | None:
-    """Return the first schema that takes a request, None where only the last one does, which takes everything.
+def level_of(schema: Mapping[str, Any]) -> str:
+    """Return the name of the level to which a schema leads."""
+    name: str = schema["spec"]["priorityLevelConfiguration"].get("name") or ""
+    return name
+
+
+def place_of(schema: Mapping[str, Any]) -> tuple[int, str]:
+    """Return by what schemas are looked at in order (FlowSchemaSequence)."""
+    return schema["spec"]["matchingPrecedence"], schema["metadata"]["name"]
+
+
+def schema_of(schemas: Sequence[Mapping[str, Any]], user: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
+    """Return the first schema that takes a request, the last one where none does: it is for what is left.
 
     Args:
-        schemas: the stored ones, in any order.
+        schemas: all that there are, in order.
         user: a UserInfo.
         asked: what the request asks for.
     """
-    ordered = sorted(schemas, key=lambda one: (one["spec"]["matchingPrecedence"], one["metadata"]["name"]))
-    rules = ((one, rule) for one in ordered for rule in at(one, "spec", "rules") or ())
-    return next((one for one, rule in rules if _matches(rule, user, asked)), None)
+    rules = ((one, rule) for one in schemas for rule in at(one, "spec", "rules") or ())
+    return next((one for one, rule in rules if _matches(rule, user, asked)), schemas[-1])
 
 
 def seats_of(levels: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many of the server's seats each level has, those that every server has included."""
-    shares = dict(_SHARES)
+    """Return how many of the server's seats each level has; `levels` are all that there are."""
+    shares = {}
     for one in levels:
         spec = one["spec"]
         of = spec.get("exempt" if spec["type"] == "Exempt" else "limited") or {}

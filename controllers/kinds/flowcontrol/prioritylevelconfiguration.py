@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
-from controllers.kinds.flowcontrol.flowschema import GROUP, STATUS
+from controllers.kinds.flowcontrol import bootstrap
+from controllers.kinds.flowcontrol.bootstrap import GROUP, LEVELS
+from controllers.kinds.flowcontrol.flowschema import STATUS
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at, child
@@ -128,6 +130,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    computed=bootstrap.computed(LEVELS),
     metadata_looks="w",
     columns=(
         NAME,

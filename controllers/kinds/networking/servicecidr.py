@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core.service_addresses import CLUSTER_RANGE
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry import addresses, fields, internal
 from controllers.registry.kind import Column, Computed, Facts, Kind
+from controllers.registry.standing import standing
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
@@ -77,21 +76,14 @@ def _own(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
         "reason": "",
         "message": "Kubernetes default Service CIDR is ready",
     }
-    uid = "00000000-0000-4000-8000-00000000c1d4"
     document = {
         "apiVersion": KIND.api_version,
         "kind": KIND.kind,
-        "metadata": {
-            "name": DEFAULT,
-            "uid": uid,
-            "resourceVersion": "1",
-            "creationTimestamp": began,
-            "finalizers": [PROTECTED],
-        },
+        "metadata": {"name": DEFAULT, "finalizers": [PROTECTED]},
         "spec": {"cidrs": [str(CLUSTER_RANGE)]},
         "status": {"conditions": [ready]},
     }
-    yield Stored(KIND.resource, "", DEFAULT, uid, 1, msgspec.json.encode(document))
+    yield standing(facts, KIND.resource, document)
 
 
 KIND: Final = Kind(

@@ -16,11 +16,10 @@ from typing import Any, Final
 import msgspec
 
 from controllers.kinds.rbac.rules import GROUP
-from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Computed, Facts
+from controllers.registry.standing import standing
 from scheduler_core.api.document import Document, FrozenDocument
-from scheduler_core.api.draw import draw_uid
 from scheduler_core.api.selectors import LabelSelector, SelectorError, matches_all
 
 CLUSTER_ROLES: Final = f"clusterroles.{GROUP}"
@@ -109,13 +108,6 @@ def computed(resource: str) -> Computed:
             if document.get("aggregationRule"):
                 stored = stored or [one.object for one in facts.stored(resource)]
                 document = {**document, "rules": gathered(document, stored)}
-            uid = draw_uid(0, "rbac-defaults", f"{resource}/{where}/{own}")
-            metadata = {
-                **document["metadata"],
-                "uid": uid,
-                "resourceVersion": "1",
-                "creationTimestamp": wire_time(facts.epoch_ms),
-            }
-            yield Stored(resource, where, own, uid, 1, msgspec.json.encode({**document, "metadata": metadata}))
+            yield standing(facts, resource, document)
 
     return Computed(objects, _FIXED)

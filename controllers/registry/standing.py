@@ -1,0 +1,30 @@
+"""Objects that an API server has from its first moment: the same in every session, so no row of a log holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from controllers.log.stamps import wire_time
+from controllers.log.store import Stored
+from controllers.registry.kind import Facts
+from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.draw import draw_uid
+
+
+def standing(facts: Facts, resource: str, document: FrozenDocument) -> Stored:
+    """Return an object of a server as if it had been stored in the session's first moment.
+
+    Args:
+        facts: when that was.
+        resource: where it is kept, `clusterroles.rbac.authorization.k8s.io`.
+        document: complete but for `uid`, `resourceVersion` and `creationTimestamp`.
+    """
+    metadata: Mapping[str, Any] = document["metadata"]
+    namespace, name = metadata.get("namespace", ""), metadata["name"]
+    uid = draw_uid(0, "standing", f"{resource}/{namespace}/{name}")
+    marks = {"uid": uid, "resourceVersion": "1", "creationTimestamp": wire_time(facts.epoch_ms)}
+    whole = {**document, "metadata": {**metadata, **marks}}
+    return Stored(resource, namespace, name, uid, 1, msgspec.json.encode(whole))
