@@ -53,7 +53,7 @@ TWENTY_PICTURES = """(() => {
 })()"""
 """Has a page paint every third of a screen's sixty pictures a second, as it does on a slow machine: what it comes to is
 the same, and painting is most of what these tests cost."""
-ASKED_AGAIN_MS = 50
+ASKED_AGAIN_MS = 100
 """Each time a page is asked it writes all it knows as JSON: more often it is slower itself."""
 
 
