@@ -15,7 +15,8 @@ PYTEST_WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) +
 # thousand modules, which is a third of its start.
 export PYTHONDONTWRITEBYTECODE :=
 
-# These two take as long as each other and one processor each; what each says is shown when it is over.
+# Packages come beside the browser, then types beside modules: each keeps one processor busy. What each says is shown when
+# it is over.
 BESIDE := -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .PHONY: run test lint walls types js py bench fmt lock prepare clean
@@ -23,15 +24,17 @@ BESIDE := -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 run: .venv/runtime.stamp
 	@exec $(PY) manage.py up
 
-test: lint walls
-	@$(MAKE) --no-print-directory $(BESIDE) types js prepare
+test:
+	@$(MAKE) --no-print-directory $(BESIDE) lint prepare
+	@$(MAKE) --no-print-directory $(BESIDE) walls types js
 	@$(MAKE) --no-print-directory py
 
+# Not compiled: most of plotly's modules are never imported, and to compile them all takes longer than to unpack them.
 .venv/runtime.stamp: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Clustersim needs Python 3.11 or newer; $(PYTHON) is older. Install one, then: make run PYTHON=python3.12"; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv .venv || { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv"; rm -rf .venv; exit 1; }
 	@echo "Installing the pinned requirements into .venv (once) …"
-	@$(PIP) --require-hashes -r requirements.txt
+	@$(PIP) --no-compile --require-hashes -r requirements.txt
 	@touch $@
 
 .venv/test.stamp: .venv/runtime.stamp requirements-dev.txt tests/tools/kubectl.txt
@@ -43,8 +46,8 @@ node_modules/.stamp: package-lock.json .venv/test.stamp
 	@PATH="$(NODE_BIN):$$PATH" npm ci --silent --no-audit --no-fund
 	@touch $@
 
-prepare: .venv/test.stamp
-	@$(PY) tests/tools/prepare.py browser
+prepare:
+	@$(PYTHON) tests/tools/prepare.py browser
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
