@@ -19,14 +19,14 @@ export PYTHONDONTWRITEBYTECODE :=
 # it is over.
 BESIDE := -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-.PHONY: run test lint walls types js py bench fmt lock prepare clean
+.PHONY: run test lint walls types collect js py bench fmt lock prepare clean
 
 run: .venv/runtime.stamp
 	@exec $(PY) manage.py up
 
 test:
 	@$(MAKE) --no-print-directory $(BESIDE) lint prepare
-	@$(MAKE) --no-print-directory $(BESIDE) walls types js
+	@$(MAKE) --no-print-directory $(BESIDE) walls types js collect
 	@$(MAKE) --no-print-directory py
 
 # Not compiled: most of plotly's modules are never imported, and to compile them all takes longer than to unpack them.
@@ -59,6 +59,11 @@ walls: .venv/test.stamp
 
 types: .venv/test.stamp
 	$(BIN)/mypy
+
+# Once, before each of the processes below does it: what pytest makes of a module's asserts is kept, and the constants that
+# hypothesis finds. What is wrong is told by the run itself.
+collect: .venv/test.stamp
+	@$(PY) -m pytest --collect-only --quiet > /dev/null 2>&1 || true
 
 js: node_modules/.stamp
 	PATH="$(NODE_BIN):$$PATH" npx --no-install tsc -p jsconfig.json
