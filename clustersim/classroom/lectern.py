@@ -123,6 +123,11 @@ def stop_presenting(session_id: int) -> ClassState:
     return _change(session_id, view=None, by=0, at_ms=real_ms())
 
 
+def shows_names(session_id: int) -> bool:
+    """Return whether viewers' screens tell names."""
+    return Lectern.objects.filter(session_id=session_id, names=True).exists()
+
+
 def freeze(session_id: int, frozen: bool) -> ClassState:
     """Refuse what students write, or no longer. Votes count all the same."""
     return _change(session_id, frozen=frozen)
@@ -237,5 +242,5 @@ def mute(row: Participant, muted: bool) -> None:
 
 def people_told_to(principal: Principal) -> list[dict[str, object]]:
     """Return everybody with a seat, as this person is told of them: walls tell no names unless the teacher says so."""
-    names = state_of(principal.session_id).names
+    names = shows_names(principal.session_id)
     return people.told_to(principal.role, people.of_session(principal.session_id), names=names)

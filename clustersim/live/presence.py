@@ -19,7 +19,6 @@ from django.db import DatabaseError
 
 from clustersim.classroom import lectern, people, together
 from clustersim.classroom.auth import VIEWER
-from clustersim.classroom.lectern import ClassState
 from clustersim.classroom.people import Person
 from clustersim.classroom.polls import votes
 from clustersim.classroom.together import Pointed
@@ -72,7 +71,12 @@ class Room:
         self._sockets: Counter[int] = Counter()
         self._task: asyncio.Task[None] | None = None
         self._counting: asyncio.Task[None] | None = None
+        self._people: dict[str, str] = {}
+        self._nameless: dict[str, str] = {}
+        self._class: dict[str, str] = {}
         self._votes: dict[str, str] = {}
+        # What is read is told before it is read again: else the older of two readings might be told last.
+        self._reading_people, self._reading_class, self._reading_votes = asyncio.Lock(), asyncio.Lock(), asyncio.Lock()
 
     def is_muted(self, participant_id: int) -> bool:
         """Return whether nothing of what a person does is told."""
@@ -93,8 +97,9 @@ class Room:
         self._sockets[participant_id] += 1
         await in_thread(lambda: people.mark_present([participant_id]))
         if self.count == 1:
-            await self._count()
-            await self._read()
+            await self._read_votes()
+            await self._read_class()
+            await self._read_people()
         wake_people(self.session_id)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
@@ -146,7 +151,7 @@ class Room:
                             await in_thread(partial(people.mark_present, list(self._sockets)))
                             await in_thread(lambda: hints.touch(self.session_id))
                             renewed = loop.time()
-                        await self._read()
+                        await self._read_people()
         finally:
             following.cancel()
 
@@ -155,12 +160,11 @@ class Room:
         with hinted(hints.CLASS, self.session_id) as changed:
             while True:
                 # Before the first hint, too: one may have come while nobody listened yet.
-                with _until_the_next_look():
-                    state = await in_thread(lambda: lectern.state_of(self.session_id))
-                    self._stand(state)
-                    self._tell_frames(self.frames | _class_frames(state), self.wall | _class_frames(state))
-                await changed.wait()
                 changed.clear()
+                with _until_the_next_look():
+                    await self._read_class()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
 
     async def _count_votes(self) -> None:
         """Count a poll's votes when there are others, as long as anybody is here."""
@@ -170,37 +174,45 @@ class Room:
                     await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
                 changed.clear()
                 with _until_the_next_look():
-                    await self._count()
-                    self._tell_frames({**self.frames, **self._votes}, {**self.wall, **self._votes})
+                    await self._read_votes()
                 await asyncio.sleep(VOTES_EVERY_SECONDS)
 
-    async def _count(self) -> None:
-        told = await in_thread(lambda: votes.frame_of(self.session_id))
-        self._votes = {} if told is None else {told["type"]: msgspec.json.encode(told).decode()}
+    async def _read_votes(self) -> None:
+        async with self._reading_votes:
+            told = await in_thread(lambda: votes.frame_of(self.session_id))
+            self._votes = {} if told is None else {told["type"]: _text(told)}
+            self._tell_frames()
 
-    async def _read(self) -> None:
-        everybody, (on, pointed), state = await in_thread(
-            lambda: (
-                people.all_of_session(self.session_id),
-                together.of_session(self.session_id),
-                lectern.state_of(self.session_id),
+    async def _read_class(self) -> None:
+        async with self._reading_class:
+            state = await in_thread(lambda: lectern.state_of(self.session_id))
+            # To one person alone it is told that what they came to hangs on the wall.
+            if self._owner != state.owner:
+                self._owner = state.owner
+                self._ring()
+            self.owners = _kept(self.owners, {"class": _text(state.told(yours=True))})
+            self._class = {frame["type"]: _text(frame) for frame in (state.told(), state.presenting())}
+            self._tell_frames()
+
+    async def _read_people(self) -> None:
+        async with self._reading_people:
+            everybody, (on, pointed), names = await in_thread(
+                lambda: (
+                    people.all_of_session(self.session_id),
+                    together.of_session(self.session_id),
+                    lectern.shows_names(self.session_id),
+                )
             )
-        )
-        self.seats = frozenset(person.id for person in everybody if not person.left)
-        self._muted = frozenset(person.id for person in everybody if person.muted)
-        frames = _frames(everybody, on, pointed) | _class_frames(state) | self._votes
-        self._stand(state)
-        named = people.told_to(VIEWER, everybody, names=state.names)
-        self._tell_frames(frames, {**frames, "people": _text({"type": "people", "people": named})})
+            self.seats = frozenset(person.id for person in everybody if not person.left)
+            self._muted = frozenset(person.id for person in everybody if person.muted)
+            self._people = _frames(everybody, on, pointed)
+            nameless = people.told_to(VIEWER, everybody, names=names)
+            self._nameless = {"people": _text({"type": "people", "people": nameless})}
+            self._tell_frames()
 
-    def _stand(self, state: ClassState) -> None:
-        """Note to whom alone it is told that what they came to hangs on the wall."""
-        if self._owner != state.owner:
-            self._owner = state.owner
-            self._ring()
-        self.owners = _kept(self.owners, {"class": _text(state.told(yours=True))})
-
-    def _tell_frames(self, frames: dict[str, str], wall: dict[str, str]) -> None:
+    def _tell_frames(self) -> None:
+        frames = self._people | self._class | self._votes
+        wall = frames | self._nameless
         if frames == self.frames and wall == self.wall:
             return
         # What has not changed stays the same text: sockets know by that what they have sent.
@@ -227,10 +239,6 @@ def _kept(before: dict[str, str], frames: dict[str, str]) -> dict[str, str]:
 
 def _text(frame: Mapping[str, Any]) -> str:
     return msgspec.json.encode(frame).decode()
-
-
-def _class_frames(state: ClassState) -> dict[str, str]:
-    return {frame["type"]: _text(frame) for frame in (state.told(), state.presenting())}
 
 
 def _frames(everybody: list[Person], on: bool, pointed: Pointed | None) -> dict[str, str]:

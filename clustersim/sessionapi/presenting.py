@@ -42,7 +42,7 @@ def freeze(call: Call) -> HttpResponse:
 
 def wall(call: Call) -> HttpResponse:
     """Answer `GET …/wall`: whether viewers' screens tell names."""
-    return answer({"names": lectern.state_of(call.principal.session_id).names})
+    return answer({"names": lectern.shows_names(call.principal.session_id)})
 
 
 def set_wall(call: Call) -> HttpResponse:

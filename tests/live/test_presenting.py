@@ -17,6 +17,7 @@ from clustersim.live import presence
 from clustersim.sessionapi.urls import urlpatterns
 from clustersim.store import open_store, sessions
 from tests.tools.application import Socket, bearer, http, joined, opened
+from tests.tools.patience import PATIENCE_SECONDS
 
 PODS = "/api/v1/namespaces/s-mei/pods"
 
@@ -416,3 +417,31 @@ async def test_whoever_reloads_while_another_session_is_opened_stays_present(
     after.exit(participant)
     await asyncio.gather(*presence._lingering)
     assert absent == [participant]
+
+
+async def test_of_two_readings_of_the_class_the_later_one_is_told_last(
+    room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with room.socket(room.student["token"]) as page:
+        assert (await page.until("class"))["frozen"] is False
+        asked, reached, let_go = presence.in_thread, asyncio.Event(), asyncio.Event()
+
+        async def slowly(read: Callable[[], Any]) -> Any:
+            """Hand a list of people out when it is an old one."""
+            told = await asked(read)
+            if isinstance(told, tuple) and any(person.name == "Ada" for person in told[0]):
+                reached.set()
+                await let_go.wait()
+            return told
+
+        monkeypatch.setattr(presence, "in_thread", slowly)
+        await joined(room.client, room.session, "Ada")
+        await asyncio.wait_for(reached.wait(), PATIENCE_SECONDS)
+        assert (await room.ask("PUT", "/frozen", {"frozen": True})).status_code == 200
+        assert (await page.until("class"))["frozen"] is True
+        let_go.set()
+        told = await page.until("people", "class")
+        while not any(person["name"] == "Ada" for person in told.get("people", ())):
+            told = await page.until("people", "class")
+        assert (await room.ask("PUT", "/presenting", {"view": {"scene": "stage"}})).status_code == 200
+        assert (await page.until("class", "presenting"))["type"] == "presenting", "none of before is told again"
