@@ -16,7 +16,7 @@ from clustersim.apiserver.routes import PageNotFound, Target
 from clustersim.apiserver.virtual import ReadView
 from clustersim.store import open_store
 from controllers.admission.namespacelifecycle import NAMESPACES
-from controllers.kinds.flowcontrol.bootstrap import LEVELS, SCHEMAS
+from controllers.kinds.flowcontrol.bootstrap import LAST, LEVELS, SCHEMAS
 from controllers.kinds.flowcontrol.matching import Asked, level_of, place_of, schema_of, seats_of
 from controllers.kinds.table import kind_of
 from scheduler_core.api.document import at
@@ -50,7 +50,7 @@ def headers(
         resource = f"{target.kind.plural}/{target.subresource}" if target.subresource else target.kind.plural
         asked = Asked(verb, path, target.kind.group, resource, target.namespace or "")
     found = schema_of(schemas, user, asked)
-    level = levels[level_of(found)]
+    level = levels.get(level_of(found), levels[LAST])
     return [("x-kubernetes-pf-flowschema-uid", found["metadata"]["uid"]), ("x-kubernetes-pf-prioritylevel-uid", level)]
 
 
@@ -165,8 +165,9 @@ def _flow(session_id: int) -> Flow:
     view = _view(session_id)
     levels = {one.name: one.uid for one in view.list(LEVELS)[0]}
     schemas = (one.object for one in view.list(SCHEMAS)[0])
-    # One whose level is missing counts for nothing.
-    flow: Flow = (sorted((one for one in schemas if level_of(one) in levels), key=place_of), levels)
+    # One whose level is missing counts for nothing; the last one, whatever somebody made of it, takes what is left.
+    counted = (one for one in schemas if level_of(one) in levels or one["metadata"]["name"] == LAST)
+    flow: Flow = (sorted(counted, key=place_of), levels)
     with _lock:
         if len(_known) >= REMEMBERED_MAX:
             _known.clear()

@@ -168,6 +168,15 @@ def test_requests_are_told_their_flow(room: Room) -> None:
     assert flow_of(room, "/version", "noxu") == before
 
 
+def test_a_request_has_a_flow_whatever_stands_under_the_servers_own_names(room: Room) -> None:
+    for own in room.ask("GET", f"{FLOWS}/flowschemas")[1]["items"]:
+        lost = schema(own["metadata"]["name"], {"kind": "User", "user": {"name": "noxu"}}, **EVERY_PATH)
+        if own["spec"]["matchingPrecedence"] > 1:  # Only `exempt` may be the first.
+            room.made(f"{FLOWS}/flowschemas", lost)
+    last = own_flow(room, "catch-all", "catch-all")
+    assert flow_of(room, "/version", "foo") == flow_of(room, "/version") == last
+
+
 def test_flows_follow_groups_accounts_and_resources(room: Room) -> None:
     room.made(f"{FLOWS}/prioritylevelconfigurations", {"metadata": {"name": "e2e"}, "spec": LEVEL})
     room.account("e2e")

@@ -24,6 +24,8 @@ from scheduler_core.api.document import Document, FrozenDocument
 GROUP: Final = "flowcontrol.apiserver.k8s.io"
 SCHEMAS: Final = f"flowschemas.{GROUP}"
 LEVELS: Final = f"prioritylevelconfigurations.{GROUP}"
+LAST: Final = "catch-all"
+"""The schema and the level for what no other takes."""
 
 _RESOURCES: Final = {"FlowSchema": SCHEMAS, "PriorityLevelConfiguration": LEVELS}
 _FIXED: Final = "{name} is the server's own and stays as it is; make one of another name with what you need"

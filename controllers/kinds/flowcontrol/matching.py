@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any, Final, NamedTuple
 
+from controllers.kinds.flowcontrol.bootstrap import LAST
 from scheduler_core.api.document import at
 
 SEATS: Final = 600
@@ -37,15 +38,16 @@ def place_of(schema: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def schema_of(schemas: Sequence[Mapping[str, Any]], user: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
-    """Return the first schema that takes a request, the last one where none does: it is for what is left.
+    """Return the first schema that takes a request; where none does, `catch-all`.
 
     Args:
-        schemas: all that there are, in order.
+        schemas: all that count, in order; `catch-all` is among them.
         user: a UserInfo.
         asked: what the request asks for.
     """
     rules = ((one, rule) for one in schemas for rule in at(one, "spec", "rules") or ())
-    return next((one for one, rule in rules if _matches(rule, user, asked)), schemas[-1])
+    taken = next((one for one, rule in rules if _matches(rule, user, asked)), None)
+    return taken or next(one for one in schemas if one["metadata"]["name"] == LAST)
 
 
 def seats_of(levels: Iterable[Mapping[str, Any]]) -> dict[str, int]:
