@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,8 +11,14 @@ import msgspec
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Facts
-from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.document import Document, FrozenDocument
 from scheduler_core.api.draw import draw_uid
+
+
+def defaults_beside(module: str) -> Iterator[Document]:
+    """Yield what `defaults.jsonl` holds, a line each, in the folder of a module (its `__file__`)."""
+    for line in Path(module).with_name("defaults.jsonl").read_text(encoding="utf-8").splitlines():
+        yield msgspec.json.decode(line)
 
 
 def standing(facts: Facts, resource: str, document: FrozenDocument) -> Stored:

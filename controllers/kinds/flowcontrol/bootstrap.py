@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
-
-import msgspec
 
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Computed, Facts
-from controllers.registry.standing import standing
-from scheduler_core.api.document import Document, FrozenDocument
+from controllers.registry.standing import defaults_beside, standing
+from scheduler_core.api.document import FrozenDocument
 
 GROUP: Final = "flowcontrol.apiserver.k8s.io"
 SCHEMAS: Final = f"flowschemas.{GROUP}"
@@ -35,8 +32,7 @@ _FIXED: Final = "{name} is the server's own and stays as it is; make one of anot
 def defaults(resource: str) -> Mapping[str, FrozenDocument]:
     """Return those of a resource by name, without a status."""
     found: dict[str, FrozenDocument] = {}
-    for line in Path(__file__).with_name("defaults.jsonl").read_text(encoding="utf-8").splitlines():
-        entry: Document = msgspec.json.decode(line)
+    for entry in defaults_beside(__file__):
         if _RESOURCES[entry["kind"]] == resource:
             found[entry["name"]] = {
                 "apiVersion": f"{GROUP}/v1",

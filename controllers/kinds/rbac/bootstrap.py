@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +17,7 @@ import msgspec
 from controllers.kinds.rbac.rules import GROUP
 from controllers.log.store import Stored
 from controllers.registry.kind import Computed, Facts
-from controllers.registry.standing import standing
+from controllers.registry.standing import defaults_beside, standing
 from scheduler_core.api.document import Document, FrozenDocument
 from scheduler_core.api.selectors import LabelSelector, SelectorError, matches_all
 
@@ -43,8 +42,7 @@ def defaults(resource: str) -> Mapping[tuple[str, str], FrozenDocument]:
     Rules that are gathered from others are not in them yet: `gathered` says them.
     """
     found: dict[tuple[str, str], FrozenDocument] = {}
-    for line in Path(__file__).with_name("defaults.jsonl").read_text(encoding="utf-8").splitlines():
-        entry: Document = msgspec.json.decode(line)
+    for entry in defaults_beside(__file__):
         kind, name, namespace = entry.pop("kind"), entry.pop("name"), entry.pop("namespace", "")
         if _RESOURCES[kind] != resource:
             continue
