@@ -48,6 +48,10 @@ ANSWERED_INSTEAD: Final = "websocket.http.response"
 NORMAL: Final = 1000
 """The close code of who has said everything (RFC 6455, 7.4.1)."""
 
+GOODBYE_SECONDS: Final = 20.0
+"""How long a client may take to answer a goodbye before its connection is reset: a busy one reads the last frames late,
+and one whose answer meets a reset takes it that nothing came (kubernetes-client/python)."""
+
 
 class WebSocket(WebSocketProtocol):  # type: ignore[misc]
     """A websocket that may be answered in the place of being opened, and that hangs up when it has said everything."""
@@ -203,6 +207,7 @@ class Server(_Daphne):  # type: ignore[misc]
     @ws_factory.setter
     def ws_factory(self, _: WebSocketFactory) -> None:
         self._ws_factory = _WebSocketFactory(self, server=self.server_name)
+        self._ws_factory.setProtocolOptions(closeHandshakeTimeout=GOODBYE_SECONDS)
 
     def application_of(self, request: WebRequest) -> asyncio.Future[None] | None:
         """Return what answers a request; None: it has not begun, or is over."""

@@ -12,7 +12,7 @@ from twisted.web.http import HTTPChannel
 
 from clustersim.runtime.boundedrequest import BoundedRequest
 from clustersim.runtime.management.commands import web
-from clustersim.runtime.webserver import Inbox
+from clustersim.runtime.webserver import GOODBYE_SECONDS, Inbox, Server
 
 MONTH = 31 * 24 * 3600
 
@@ -96,3 +96,12 @@ def test_a_stream_lets_go_of_its_request_once_it_has_begun() -> None:
     assert head.splitlines() == [b"HTTP/1.1 200 OK", b"X-A: b", b"Transfer-Encoding: chunked"]
     assert body == b"4\r\none\n\r\n4\r\ntwo\n\r\n0\r\n\r\n"
     assert channel.requests == [], "the connection takes another request"
+
+
+def test_a_busy_client_has_time_to_answer_a_goodbye() -> None:
+    """Reset after Daphne's second, one that reads late would lose what it has not answered yet."""
+    server = Server(lambda *_: None, endpoints=["tcp:0"], body_bytes_max=lambda _: 0)
+    server.ws_factory = None
+    # What Daphne sets as it begins leaves it alone.
+    server.ws_factory.setProtocolOptions(autoPingTimeout=server.ping_timeout, allowNullOrigin=True)
+    assert server.ws_factory.closeHandshakeTimeout == GOODBYE_SECONDS
