@@ -16,7 +16,7 @@ from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Computed, Facts
 from controllers.registry.standing import defaults_beside, standing
-from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.document import FrozenDocument, at
 
 GROUP: Final = "flowcontrol.apiserver.k8s.io"
 SCHEMAS: Final = f"flowschemas.{GROUP}"
@@ -73,5 +73,6 @@ def computed(resource: str) -> Computed:
 
 
 def _status(document: FrozenDocument, facts: Facts) -> Mapping[str, Any]:
-    level = document["spec"].get("priorityLevelConfiguration")
-    return {"conditions": [dangling(level["name"], True, wire_time(facts.epoch_ms))]} if level else {}
+    """Return what the server says of its own: the level of each schema is there."""
+    level = at(document, "spec", "priorityLevelConfiguration", "name")
+    return {"conditions": [dangling(level, True, wire_time(facts.epoch_ms))]} if level else {}

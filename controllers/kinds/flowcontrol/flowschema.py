@@ -12,7 +12,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
 from controllers.kinds.flowcontrol import bootstrap
 from controllers.kinds.flowcontrol.bootstrap import GROUP, LEVELS, SCHEMAS
-from controllers.kinds.flowcontrol.matching import place_of
+from controllers.kinds.flowcontrol.matching import level_of, place_of
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS_ONLY
@@ -175,7 +175,7 @@ def _missing_level(document: Mapping[str, Any], age: Any) -> str:
 
 def _follow(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     """Say whether its level is there, as the server's own flow control does (apiserver, util/flowcontrol)."""
-    level = at(document, "spec", "priorityLevelConfiguration", "name") or ""
+    level = level_of(document)
     found = level in bootstrap.defaults(LEVELS) or lookup.get(LEVELS, "", level) is not None
     known = condition(document, "Dangling") or {}
     told = bootstrap.dangling(level, found, lookup.now)
