@@ -16,7 +16,8 @@ from clustersim.store import SqlStore
 from controllers.custom.kinds import RESOURCE
 from controllers.kinds.table import TABLE
 from controllers.log.store import Stored
-from controllers.registry.kind import Facts, Kind
+from controllers.registry.computed import Facts
+from controllers.registry.kind import Kind
 from controllers.registry.table import Kinds
 from scheduler_core.api.errors import ApiError, not_found
 

@@ -10,7 +10,7 @@ import msgspec
 
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry.kind import Facts
+from controllers.registry.computed import Facts
 from scheduler_core.api.document import Document, FrozenDocument
 from scheduler_core.api.draw import draw_uid
 

@@ -11,7 +11,7 @@ import pytest
 from controllers.kinds.table import COMPUTED, KINDS, kind_of
 from controllers.log.memory import MemoryStore
 from controllers.log.store import Stored
-from controllers.registry.kind import Computed
+from controllers.registry.computed import Computed
 
 NOW_MS = 60_000
 STOPPED = {"clustersim.io/kubelet-stopped-at": "2026-01-01T00:00:30Z"}

@@ -13,7 +13,8 @@ from controllers.kinds.columns import AGE, NAME
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry import fields
-from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Computed, Facts, Kind
+from controllers.registry.computed import Computed, Facts
+from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind
 from controllers.registry.standing import standing
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, at, child

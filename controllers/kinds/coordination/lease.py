@@ -12,7 +12,8 @@ from controllers.kinds.coordination.apiservers import NAMESPACE, api_servers, le
 from controllers.kinds.coordination.heartbeat import LEASE_NAMESPACE, node_lease
 from controllers.log.store import Stored
 from controllers.registry import fields
-from controllers.registry.kind import Column, Computed, Facts, Kind
+from controllers.registry.computed import Computed, Facts
+from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry.kind import Facts
+from controllers.registry.computed import Facts
 from controllers.registry.standing import standing
 
 NAMESPACE: Final = "kube-system"

@@ -12,7 +12,8 @@ import msgspec
 
 from controllers.kinds.columns import NAME
 from controllers.log.store import Stored
-from controllers.registry.kind import Column, Computed, Facts, Kind
+from controllers.registry.computed import Computed, Facts
+from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import Document, at
 
 REPLICAS: Final = "replicas.clustersim.io"

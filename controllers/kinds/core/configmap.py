@@ -8,7 +8,8 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core import authentication
 from controllers.registry import fields
-from controllers.registry.kind import Column, Computed, Kind
+from controllers.registry.computed import Computed
+from controllers.registry.kind import Column, Kind
 from scheduler_core.api.errors import Cause
 
 DATA_BYTES_MAX: Final = 1_048_576

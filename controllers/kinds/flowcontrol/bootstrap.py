@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry.kind import Computed, Facts
+from controllers.registry.computed import Computed, Facts
 from controllers.registry.standing import defaults_beside, standing
 from scheduler_core.api.document import FrozenDocument, at
 

@@ -12,7 +12,7 @@ from controllers.kinds.metrics.load import Loads, loads_of, senders_of
 from controllers.kinds.metrics.usage import WINDOW_MS
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry.kind import Facts
+from controllers.registry.computed import Facts
 from scheduler_core.api.document import Document
 
 

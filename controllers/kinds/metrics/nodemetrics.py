@@ -10,7 +10,8 @@ from controllers.kinds.coordination.heartbeat import is_running
 from controllers.kinds.metrics.common import loads_in, metrics
 from controllers.kinds.metrics.usage import node_usage
 from controllers.log.store import Stored
-from controllers.registry.kind import Column, Computed, Facts, Kind
+from controllers.registry.computed import Computed, Facts
+from controllers.registry.kind import Column, Kind
 
 
 def _objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:

@@ -9,7 +9,8 @@ from controllers.kinds.columns import NAME
 from controllers.kinds.metrics.common import loads_in, metrics
 from controllers.kinds.metrics.usage import container_usage, running_containers
 from controllers.log.store import Stored
-from controllers.registry.kind import Column, Computed, Facts, Kind
+from controllers.registry.computed import Computed, Facts
+from controllers.registry.kind import Column, Kind
 
 
 def _objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:

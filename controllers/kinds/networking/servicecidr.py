@@ -14,7 +14,8 @@ from controllers.kinds.core.service_addresses import CLUSTER_RANGE
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry import addresses, fields, internal
-from controllers.registry.kind import Column, Computed, Facts, Kind
+from controllers.registry.computed import Computed, Facts
+from controllers.registry.kind import Column, Kind
 from controllers.registry.standing import standing
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at

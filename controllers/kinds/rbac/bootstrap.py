@@ -16,7 +16,7 @@ import msgspec
 
 from controllers.kinds.rbac.rules import GROUP
 from controllers.log.store import Stored
-from controllers.registry.kind import Computed, Facts
+from controllers.registry.computed import Computed, Facts
 from controllers.registry.standing import defaults_beside, standing
 from scheduler_core.api.document import Document, FrozenDocument
 from scheduler_core.api.selectors import LabelSelector, SelectorError, matches_all
