@@ -113,6 +113,21 @@ def test_an_empty_policy_of_families_is_one_too_many_for_an_external_name(room: 
     assert ("spec.ipFamilyPolicy", "Forbidden: may not be set for ExternalName services") in refused
 
 
+def test_an_address_that_changes_with_the_type_to_an_external_name(room: Room) -> None:
+    """The list of addresses follows `clusterIP`, and what was changed does not go with the type before (recorded)."""
+    spec = {"ports": [{"port": 80}], "clusterIP": "10.96.7.7"}
+    made = room.ask("POST", SERVICES, {"metadata": {"name": "moved"}, "spec": spec})[1]
+    kept = {"type": "ExternalName", "externalName": "a.b", "clusterIP": "10.96.7.8"}
+    listed = {**made, "spec": {**kept, "clusterIPs": made["spec"]["clusterIPs"]}}
+    why = ("spec.clusterIPs", "Forbidden: may not be set for ExternalName services")
+    assert causes(room.ask("PUT", f"{SERVICES}/moved", listed)) == [why]
+    assert causes(room.ask("POST", SERVICES, {"metadata": {"name": "new"}, "spec": kept})) == [why]
+    status, answer = room.ask("PUT", f"{SERVICES}/moved", {**made, "spec": kept})
+    assert status == 200
+    assert answer["spec"]["clusterIP"] == "10.96.7.8"
+    assert "clusterIPs" not in answer["spec"]
+
+
 def test_an_empty_reference_is_one_too(room: Room) -> None:
     refused = causes(room.ask("POST", DEFINITIONS, definition({"type": "object", "$ref": ""})))
     assert refused == [("spec.validation.openAPIV3Schema.$ref", "Forbidden: $ref is not supported")]

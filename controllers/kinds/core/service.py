@@ -57,9 +57,9 @@ def _list_address(spec: dict[str, Any]) -> None:
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     """Give the Service its cluster address and node ports."""
     spec = child(document, "spec")
+    _list_address(spec)
     if spec["type"] == "ExternalName":
         return []
-    _list_address(spec)
     metadata, others = document["metadata"], lookup.list("services")
     causes = rules.cluster_addresses(spec) or service_addresses.families(spec)
     _refuse(
@@ -99,6 +99,9 @@ def _ports(spec: Mapping[str, Any]) -> set[int]:
 def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
     """Keep addresses and node ports that a replacement leaves out, as long as the type still has them."""
     spec, before = child(new, "spec"), old.get("spec") or {}
+    address, listed = spec.get("clusterIP"), spec.get("clusterIPs")
+    if address and address != before.get("clusterIP") and listed and listed == before.get("clusterIPs"):
+        spec["clusterIPs"] = [address, *listed[1:]]
     _drop_what_the_type_has_not(spec, before)
     if spec["type"] == "ExternalName":
         for key in ("clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy"):
@@ -106,9 +109,6 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
                 spec.pop(key, None)
         return []
     _list_address(spec)
-    address, listed = spec.get("clusterIP"), spec.get("clusterIPs")
-    if address and address != before.get("clusterIP") and listed and listed == before.get("clusterIPs"):
-        spec["clusterIPs"] = [address, *listed[1:]]
     if not spec.get("clusterIP") and before.get("clusterIP"):
         spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs", [before["clusterIP"]])
     if before.get("type") == spec["type"] and before.get("ipFamilyPolicy") and "ipFamilyPolicy" not in spec:

@@ -63,7 +63,8 @@ def _of_type(spec: Spec, kind: str) -> list[Cause]:
     if kind != "ExternalName":
         return []
     why = "may not be set for ExternalName services"
-    held = ["clusterIPs"] if spec.get("clusterIPs") or spec.get("clusterIP") else []
+    # Where only `clusterIP` was changed with the type, upstream lets it stand.
+    held = ["clusterIPs"] if spec.get("clusterIPs") else []
     held += ["ipFamilies"] if spec.get("ipFamilies") else []
     held += ["ipFamilyPolicy"] if spec.get("ipFamilyPolicy") is not None else []
     name = (spec.get("externalName") or "").removesuffix(".")
