@@ -3,7 +3,7 @@
 # make bench  the numbers of docs/benchmarks.md
 # make fmt    format; make lock: pin requirements again
 PYTHON ?= python3
-# What .venv is made with: what was asked for, else python3 or the system's own, which may be twice as fast.
+# What .venv is made with: what was asked for, else python3 or the system's own where that is clearly faster.
 MADE_WITH := $(if $(filter file,$(origin PYTHON)),$$($(PYTHON) clustersim/runtime/interpreter.py || echo $(PYTHON)),$(PYTHON))
 BIN := .venv/bin
 PY := $(BIN)/python

@@ -14,7 +14,7 @@ from tests.tools.server import ROOT
 
 
 def a(path: str, version: str = "3.11.7", seconds: float = 0.01, makes: bool = True) -> Found:
-    return Found(path=path, version=[int(number) for number in version.split(".")], makes=makes, seconds=seconds)
+    return Found(path, tuple(int(number) for number in version.split(".")), makes, seconds)
 
 
 @pytest.mark.parametrize(
@@ -45,20 +45,20 @@ def a(path: str, version: str = "3.11.7", seconds: float = 0.01, makes: bool = T
     ],
 )
 def test_who_is_taken(own: Found, other: Found, wanted: str) -> None:
-    assert chosen(own, [other])["path"] == wanted
+    assert chosen(own, [other]).path == wanted
 
 
 def test_the_fastest_of_three_is_taken() -> None:
     three = [a("own", seconds=0.040), a("second", seconds=0.030), a("third", seconds=0.010)]
-    assert chosen(three[0], three[1:])["path"] == "third"
+    assert chosen(three[0], three[1:]).path == "third"
 
 
 def test_a_python_tells_of_itself_and_what_is_none_does_not(tmp_path: Path) -> None:
     told = interpreter.ask(sys.executable)
     assert told is not None
-    assert (told["path"], tuple(told["version"])) == (sys.executable, sys.version_info[:3])
-    assert told["makes"]
-    assert told["seconds"] > 0
+    assert (told.path, told.version) == (sys.executable, sys.version_info[:3])
+    assert told.makes
+    assert told.seconds > 0
     silent = tmp_path / "python3"
     silent.write_text("#!/bin/sh\necho I am no Python\n")
     silent.chmod(0o755)
