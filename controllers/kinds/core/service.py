@@ -99,6 +99,7 @@ def _ports(spec: Mapping[str, Any]) -> set[int]:
 def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
     """Keep addresses and node ports that a replacement leaves out, as long as the type still has them."""
     spec, before = child(new, "spec"), old.get("spec") or {}
+    # The list follows the one address before what went with the old type is looked for (normalizeClusterIPs).
     address, listed = spec.get("clusterIP"), spec.get("clusterIPs")
     if address and address != before.get("clusterIP") and listed and listed == before.get("clusterIPs"):
         spec["clusterIPs"] = [address, *listed[1:]]
